@@ -1,0 +1,31 @@
+-- reads:  the source, which has several rows a subject
+-- yields: one row per tuple of atoms and mover: people and rows; mover is NULL for the
+--         subjects whose rows all share one tuple, and names each other subject
+WITH counted AS (
+  SELECT
+{% for atom in atoms %}
+    {{ atom | sql }} AS q{{ loop.index0 }},
+{% endfor %}
+    {{ subject | sql }} AS subject,
+    COUNT(*) AS n_rows
+  FROM {{ source | sql }}
+  GROUP BY
+{% for _ in range(atoms | length + 1) %}
+    {{ loop.index }}{% if not loop.last %},{% endif %}
+{% endfor %}
+),
+placed AS (
+  SELECT counted.*, COUNT(*) OVER (PARTITION BY subject) AS n_tuples FROM counted
+)
+SELECT
+{% for _ in atoms %}
+  q{{ loop.index0 }},
+{% endfor %}
+  CASE WHEN n_tuples > 1 THEN subject END AS mover,
+  COUNT(*) AS n_people,
+  CAST(SUM(n_rows) AS BIGINT) AS n_rows
+FROM placed
+GROUP BY
+{% for _ in range(atoms | length + 1) %}
+  {{ loop.index }}{% if not loop.last %},{% endif %}
+{% endfor %}

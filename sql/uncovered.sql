@@ -1,0 +1,9 @@
+-- reads:  the source
+-- yields: the values of one column that its declared range does not cover, most rows first
+SELECT
+  {{ column | sql }} AS value,
+  COUNT(*) AS n_rows
+FROM {{ source | sql }}
+WHERE {{ atom | sql }} = -1
+GROUP BY 1
+ORDER BY 2 DESC, 1

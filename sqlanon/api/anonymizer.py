@@ -1,0 +1,152 @@
+"""What ETL scripts use: a policy applied to its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from sqlanon.api.bind import check_columns, open_policy_source, quasis_of
+from sqlanon.api.solution import Solution
+from sqlanon.engines import Source, open_source
+from sqlanon.evaluate import Evaluator
+from sqlanon.histogram import Histogram, count
+from sqlanon.policy import Policy, parse_policy, read_policy
+from sqlanon.preference import Preference
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.scheme import Scheme, Space, from_document, read_scheme
+
+SchemeLike = Scheme | Mapping[str, Any] | str | Path
+"""A scheme, its document, or the path of a scheme file."""
+
+
+def load(
+    policy: str | Path | Mapping[str, Any],
+    *,
+    connection: duckdb.DuckDBPyConnection | None = None,
+    data: pd.DataFrame | pa.Table | None = None,
+    workspace: str | Path | None = None,
+    workers: int | None = None,
+) -> Anonymizer:
+    """Opens the source of a policy (a file's path or a mapping) for measuring.
+
+    `connection` is an open DuckDB connection to use instead of the policy's own; it stays
+    open. `data` is a DataFrame or Arrow table to use as the source. A `workspace` file keeps
+    measurements for the next run.
+    """
+    checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
+    section = checked.section.source
+    if data is not None:
+        source = open_source(data=data)
+    elif connection is not None:
+        source = open_source(connection=connection, table=section.table, query=section.query)
+    else:
+        source = open_policy_source(checked)
+    try:
+        check_columns(checked, source)
+    except BaseException:
+        source.engine.close()
+        raise
+    return Anonymizer(checked, source, workspace=workspace, workers=workers)
+
+
+class Anonymizer:
+    """A policy and its source. Use it in a `with` block, or close it when done."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        source: Source,
+        *,
+        workspace: str | Path | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.policy = policy
+        self.source = source
+        self._workspace = workspace
+        self._workers = workers
+
+    def __enter__(self) -> Anonymizer:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Writes the workspace and closes everything that was opened here."""
+        if "evaluator" in self.__dict__:
+            self.evaluator.close()
+        self.source.engine.close()
+
+    @cached_property
+    def histogram(self) -> Histogram:
+        """The counted source; the first use counts it."""
+        return count(
+            self.source,
+            quasis_of(self.policy, self.source),
+            subject=self.policy.section.subject,
+            facets=[self.policy.label] if self.policy.label else [],
+        )
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """What scores schemes of this source under this policy."""
+        return Evaluator(
+            self.histogram,
+            suppression=self.suppression,
+            label=self.policy.label,
+            workspace=self._workspace,
+            workers=self._workers,
+        )
+
+    @property
+    def space(self) -> Space:
+        """The columns that schemes speak of."""
+        return self.histogram.space
+
+    @property
+    def suppression(self) -> Suppression:
+        privacy, limit = self.policy.section.privacy, self.policy.section.suppression.limit
+        if privacy is None or not limit:
+            return Suppression()
+        return Suppression.given_k(privacy.k, limit, self.histogram.rows)
+
+    @property
+    def preference(self) -> Preference | None:
+        section = self.policy.section.preference
+        return None if section is None else Preference(nwp=section.nwp, necd=section.necd)
+
+    def scheme(self, scheme: SchemeLike) -> Scheme:
+        """A scheme from whatever describes one."""
+        if isinstance(scheme, Scheme):
+            return scheme
+        if isinstance(scheme, Mapping):
+            return from_document(scheme, self.space.columns)
+        return read_scheme(scheme, self.space.columns)
+
+    def measure(self, scheme: SchemeLike) -> Solution:
+        """The scores of one scheme."""
+        return self.measure_all([scheme])[0]
+
+    def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
+        """The scores of several schemes, evaluated together."""
+        read = [self.scheme(s) for s in schemes]
+        scores = self.evaluator.score(read)
+        ach, pref_dev = None, None
+        if self.preference is not None:
+            ach = self.preference.ach(scores.nwp, scores.necd)
+            pref_dev = self.preference.pref_dev(scores.nwp, scores.necd)
+        privacy = self.policy.section.privacy
+        solutions = []
+        for i, one in enumerate(read):
+            row = scores.row(i)
+            row["ach"] = None if ach is None else float(ach[i])
+            row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
+            feasible = None if privacy is None else bool(scores.k[i] >= privacy.k)
+            solutions.append(Solution(one, row, feasible))
+        return solutions

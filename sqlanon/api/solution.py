@@ -1,0 +1,78 @@
+"""A scheme with its scores, as people and programs read it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.scheme import Scheme, to_document
+
+DESCRIPTIONS = {
+    "k": "people in the smallest class",
+    "k_max": "people in the largest class",
+    "classes": "classes",
+    "suppressed": "rows left out",
+    "nwp": "normalized weighted penalty: information lost, 0 to 1",
+    "necd": "class dispersion: privacy bias, 0 to 1",
+    "ach": "achievement of the preference; smaller is better",
+    "pref_dev": "deviation from the preference; negative is better",
+    "glm": "general loss metric",
+    "glm_share": "general loss metric, as a share of its maximum",
+    "dcn": "discernibility",
+    "ce": "classification error",
+}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A scheme and what it measures to; `feasible` is None when nothing is required."""
+
+    scheme: Scheme
+    scores: Mapping[str, int | float | None]
+    feasible: bool | None
+
+    def __getattr__(self, name: str) -> int | float | None:
+        """Scores read as attributes: solution.k, solution.nwp."""
+        if name in DESCRIPTIONS:
+            return self.scores.get(name)
+        raise AttributeError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in result.json: the columns of a scheme file, then the scores."""
+        columns = to_document(self.scheme)["columns"]
+        scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
+        return {"columns": columns, **scores, "feasible": self.feasible}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name:<11} {format_score(value):>12}  {DESCRIPTIONS[name]}"
+            for name, value in self._shown()
+        ]
+        return "\n".join([*lines, *self._groups()])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{format_score(value)}</td><td>{DESCRIPTIONS[name]}</td></tr>"
+            for name, value in self._shown()
+        )
+        groups = "".join(f"<li>{html.escape(line)}</li>" for line in self._groups())
+        return f"<table>{rows}</table><ul>{groups}</ul>"
+
+    def _shown(self) -> list[tuple[str, int | float]]:
+        named = [(name, self.scores.get(name)) for name in DESCRIPTIONS]
+        return [(name, value) for name, value in named if value is not None]
+
+    def _groups(self) -> list[str]:
+        lines = []
+        for column in self.scheme.columns:
+            labels = ["NULL" if x is None else x for x in self.scheme.labels(column.name)]
+            shown = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
+            lines.append(f"{column.name}: {len(labels)} of {column.size} groups: {shown}")
+        return lines
+
+
+def format_score(value: int | float) -> str:
+    """A score as tables print it."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"

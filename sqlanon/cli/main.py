@@ -1,0 +1,53 @@
+"""The command `sqlanon` and what all its subcommands share."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+import sqlanon
+from sqlanon.cli.demo import demo
+from sqlanon.cli.measure import measure
+from sqlanon.errors import SqlanonError
+
+EPILOG = (
+    "Exit status: 0 done, 1 error, 2 wrong usage, 3 a privacy requirement does not hold, "
+    "4 the data hold values that a declared domain does not cover."
+)
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(sqlanon.__version__, prog_name="sqlanon")
+@click.option("-v", "--verbose", is_flag=True, help="Show every SQL statement on standard error.")
+def cli(verbose: bool) -> None:
+    """Make a table safe to share, inside the database where it lives.
+
+    \b
+    Try it on built-in data:  sqlanon demo
+    """
+    if verbose:
+        logging.basicConfig(stream=sys.stderr, format="%(message)s")
+        logging.getLogger("sqlanon").setLevel(logging.DEBUG)
+
+
+cli.add_command(demo)
+cli.add_command(measure)
+
+
+def main() -> None:
+    """Runs the command; a user's mistake ends in one message and an exit status."""
+    try:
+        cli.main(prog_name="sqlanon", standalone_mode=False)
+    except SqlanonError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_status)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        sys.exit(130)

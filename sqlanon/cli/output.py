@@ -1,0 +1,69 @@
+"""What the commands print: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from sqlanon.api.solution import DESCRIPTIONS, Solution, format_score
+
+REQUIREMENT_FAILS = 3
+
+
+def print_json(document: Any) -> None:
+    """One document on standard output."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def score_table(solution: Solution) -> Table:
+    """All scores of one solution with what they mean."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("score")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("meaning", style="dim")
+    for name, meaning in DESCRIPTIONS.items():
+        value = solution.scores.get(name)
+        if value is not None:
+            table.add_row(name, format_score(value), meaning)
+    return table
+
+
+def group_table(solution: Solution) -> Table:
+    """How a solution groups every column."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("column")
+    table.add_column("groups", justify="right")
+    table.add_column("labels", overflow="fold")
+    for column in solution.scheme.columns:
+        labels = ["NULL" if x is None else x for x in solution.scheme.labels(column.name)]
+        shown = " · ".join(labels[:12]) + (" · …" if len(labels) > 12 else "")
+        table.add_row(column.name, f"{len(labels)} of {column.size}", shown)
+    return table
+
+
+def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
+    """Several solutions, one a row; those that do not reach k are marked."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("scheme")
+    for name in ("k", "classes", "left out", "NWP", "NECD", "ach"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(f"k ≥ {k}", justify="center")
+    for title, solution in rows:
+        scores = solution.scores
+        cells = [scores["k"], scores["classes"], scores["suppressed"], scores["nwp"],
+                 scores["necd"], scores["ach"]]  # fmt: skip
+        mark = "[green]yes[/]" if solution.feasible else "[red]no[/]"
+        texts = ["–" if value is None else format_score(value) for value in cells]
+        table.add_row(title, *texts, mark)
+    return table
+
+
+def console() -> Console:
+    """Standard output; plain text when it is not a terminal."""
+    return Console(highlight=False)

@@ -1,0 +1,169 @@
+"""What the rest of the code sees of a database: statements in, Arrow tables out."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.errors import EngineError
+from sqlanon.model import Kind
+
+SqlText: TypeAlias = exp.Expr | str
+"""An expression, or text that is already in the engine's dialect."""
+
+_log = logging.getLogger("sqlanon.sql")
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """A column of a relation. `kind` is None for a type that sqlanon cannot work with."""
+
+    name: str
+    kind: Kind | None
+    type: str
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that ran, or failed. `rows`: fetched or changed; None where unknown."""
+
+    sql: str
+    seconds: float
+    rows: int | None
+
+
+@dataclass
+class Running:
+    """A statement under way; the engine sets `rows` when it knows them."""
+
+    sql: str
+    rows: int | None = None
+
+
+class Tracer:
+    """Sees every statement of its engines: counts and times it, and logs it at DEBUG.
+
+    `statements` holds the last `keep`, `count` and `seconds` cover all. Several engines may
+    share one tracer, also from several threads. The log holds statements, never rows; a
+    statement may contain values that the policy names.
+    """
+
+    def __init__(self, keep: int = 1000) -> None:
+        self.statements: deque[Statement] = deque(maxlen=keep)
+        self.count = 0
+        self.seconds = 0.0
+        self._watchers: list[list[Statement]] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def running(self, sql: str) -> Iterator[Running]:
+        """For engines: wraps the execution of one statement, which counts even if it fails."""
+        state = Running(sql)
+        start = time.perf_counter()
+        try:
+            yield state
+        finally:
+            self._record(Statement(sql, time.perf_counter() - start, state.rows))
+
+    @contextmanager
+    def watch(self) -> Iterator[list[Statement]]:
+        """Collects the statements that run inside the block, however many; blocks may nest."""
+        seen: list[Statement] = []
+        with self._lock:
+            self._watchers.append(seen)
+        try:
+            yield seen
+        finally:
+            with self._lock:
+                # By identity: two lists with the same statements are equal.
+                self._watchers = [each for each in self._watchers if each is not seen]
+
+    def _record(self, statement: Statement) -> None:
+        with self._lock:
+            self.statements.append(statement)
+            self.count += 1
+            self.seconds += statement.seconds
+            for seen in self._watchers:
+                seen.append(statement)
+        rows = "?" if statement.rows is None else statement.rows
+        _log.debug("%.3f s, %s rows: %s", statement.seconds, rows, statement.sql)
+
+
+class Engine(Protocol):
+    """One open database. Every failure of the database is an EngineError."""
+
+    dialect: str  # sqlglot's name of it
+    tracer: Tracer
+
+    def fetch(self, query: SqlText) -> pa.Table:
+        """The whole result of one query."""
+
+    def run(self, statement: SqlText) -> None:
+        """Executes one statement to its end."""
+
+    def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
+        """The columns of a relation that can stand in FROM, in their order."""
+
+    def close(self) -> None:
+        """Gives back what the engine opened itself; a second call does nothing."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A relation on an engine: what a policy reads.
+
+    `relation` can stand in FROM: a table, a subquery with an alias, or a call of a table
+    function. `name` is for messages and reports, never for SQL.
+    """
+
+    engine: Engine
+    relation: exp.Expr
+    name: str
+    columns: tuple[ColumnInfo, ...]
+
+    def column(self, name: str) -> ColumnInfo:
+        """The column of exactly this name, or an EngineError that proposes others."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        hint = suggest(name, [column.name for column in self.columns], "Its columns:")
+        raise EngineError(f"Source {self.name!r} has no column {name!r}. {hint}")
+
+
+def render_statement(statement: SqlText, dialect: str) -> str:
+    """The text of a statement; identifiers of an expression are quoted, text stays as it is."""
+    if isinstance(statement, str):
+        return statement
+    return statement.sql(dialect, identify=True)
+
+
+def suggest(wrong: str, known: Iterable[str], otherwise: str, limit: int = 20) -> str:
+    """A sentence with the names nearest to a wrong one, else `otherwise` and the known ones."""
+    names = list(dict.fromkeys(known))
+    by_lower: dict[str, list[str]] = {}
+    for name in names:
+        by_lower.setdefault(name.lower(), []).append(name)
+    close = difflib.get_close_matches(wrong.lower(), by_lower, n=3)
+    if close:
+        near = [repr(name) for lower in close for name in by_lower[lower]]
+        return f"Did you mean {' or '.join(near)}?"
+    listed = ", ".join(repr(name) for name in names[:limit])
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{otherwise} {listed or 'none'}{more}."
+
+
+def looked_in(path: Path) -> str:
+    """The end of a message about a missing file: the folder that a relative path started from."""
+    return "" if path.is_absolute() else f" in {Path.cwd()}"

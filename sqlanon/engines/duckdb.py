@@ -1,0 +1,205 @@
+"""DuckDB, the engine that needs nothing else.
+
+Everything goes through `connection.sql`, never `connection.execute`. On a connection that a
+caller lends us this matters: `execute` throws away a result that the caller has not fetched
+yet, and its errors abort the caller's transaction even when a name is merely misspelt. `sql`
+refuses in the first case and leaves the transaction alone in the second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.base import (
+    ColumnInfo,
+    Running,
+    SqlText,
+    Tracer,
+    looked_in,
+    render_statement,
+)
+from sqlanon.engines.duckdb_errors import explain, explain_opening
+from sqlanon.engines.interrupt import interruptible
+from sqlanon.errors import EngineError
+from sqlanon.model import Kind
+
+_KINDS = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), Kind.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), Kind.INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP),
+    "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMP,
+    "DATE": Kind.DATE,
+    "BOOLEAN": Kind.BOOLEAN,
+    "VARCHAR": Kind.TEXT,
+    # Text only after a cast to VARCHAR: an ENUM sorts by its declaration, a UUID as a number.
+    "UUID": Kind.TEXT,
+}
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\d+\)")
+_ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
+
+_HERE = "SELECT current_database(), current_schema()"
+_TABLES = """
+SELECT database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE NOT internal
+UNION ALL
+SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+ORDER BY ALL
+"""
+
+
+class DuckDBEngine:
+    """A DuckDB connection as an Engine.
+
+    An `owned` connection is closed with the engine. A caller's connection is never closed, and
+    its settings, temporary objects and transaction stay as they are; statements run inside
+    that transaction and see what it sees. A statement that fails while it runs still aborts an
+    open transaction, as DuckDB does for every statement.
+    """
+
+    dialect = "duckdb"
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, owned: bool, tracer: Tracer | None = None
+    ) -> None:
+        self.tracer = tracer or Tracer()
+        self._connection = connection
+        self._owned = owned
+        self._registered: list[str] = []
+
+    def fetch(self, query: SqlText) -> pa.Table:
+        """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
+        cast in SQL where another type is wanted.
+        """
+        with self._running(render_statement(query, self.dialect)) as running:
+            result = self._execute(running.sql)
+            running.rows = result.num_rows
+        return result
+
+    def run(self, statement: SqlText) -> None:
+        """Executes one statement; one that changes rows reports their number to the tracer."""
+        with self._running(render_statement(statement, self.dialect)) as running:
+            result = self._execute(running.sql)
+            if result.column_names == ["Count"] and result.num_rows == 1:
+                running.rows = result.column(0)[0].as_py()
+
+    def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
+        described = self.fetch(exp.Describe(this=exp.select("*").from_(relation)))
+        return tuple(_column_info(row) for row in described.to_pylist())
+
+    def close(self) -> None:
+        if not self._owned:
+            return
+        for name in self._registered:
+            self._connection.unregister(name)
+        self._registered.clear()
+        self._connection.close()
+
+    def register(self, data: pa.Table) -> exp.Table:
+        """Makes an Arrow table readable under a name of its own, for as long as the engine is.
+
+        Only on an owned connection: the name would be visible on a caller's.
+        """
+        if not self._owned:
+            raise ValueError("data are registered on a connection of our own")
+        name = f"sqlanon_data_{len(self._registered) + 1}"
+        with self._errors():
+            self._connection.register(name, data)
+        self._registered.append(name)
+        # With its full name, so that no table, view or Python variable can stand in for it.
+        return exp.table_(name, db="main", catalog="temp", quoted=True)
+
+    def private(self) -> DuckDBEngine:
+        """A second connection to the same database, with temporary objects of its own."""
+        with self._errors():
+            return DuckDBEngine(self._connection.cursor(), owned=True, tracer=self.tracer)
+
+    def is_one_select(self, text: str) -> bool:
+        """Whether DuckDB's own parser reads the text as exactly one SELECT."""
+        with self._errors():
+            statements = self._connection.extract_statements(text)
+        return [each.type for each in statements] == [duckdb.StatementType.SELECT]
+
+    def _execute(self, text: str) -> pa.Table:
+        return interruptible(lambda: _fetch(self._connection, text), self._connection.interrupt)
+
+    @contextmanager
+    def _running(self, text: str) -> Iterator[Running]:
+        with self._errors(), self.tracer.running(text) as running:
+            yield running
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            raise explain(error, self._tables) from error
+
+    def _tables(self) -> list[str]:
+        """Every table and view, spelled the way `table` of the sources reads it."""
+        try:
+            ((database, schema),) = self._connection.sql(_HERE).fetchall()
+            rows = self._connection.sql(_TABLES).fetchall()
+        except duckdb.Error:
+            return []  # they only serve a hint in the message of another error
+        spelled = []
+        for row in rows:
+            if row[:2] in ((database, schema), ("temp", "main")):
+                parts = row[2:]
+            else:
+                parts = row[1:] if row[0] == database else row
+            spelled.append(".".join(exp.to_identifier(part).sql("duckdb") for part in parts))
+        return spelled
+
+
+def open_memory() -> DuckDBEngine:
+    """A new database in memory, for files and data that belong to no database."""
+    # Nobody shares this database, so its settings are ours: no table name may find a variable.
+    connection = duckdb.connect(":memory:", config={"python_enable_replacements": "false"})
+    return DuckDBEngine(connection, owned=True)
+
+
+def open_database(path: str | Path, read_only: bool = True, create: bool = False) -> DuckDBEngine:
+    """The database in a file, which must exist unless `create` is set.
+
+    No settings are given: DuckDB shares one instance of a file within a process, and refuses
+    to open it a second time with other settings.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise EngineError(f"Database {path} is a folder, not a file.")
+    if not path.exists() and not create:
+        raise EngineError(f"Database {path} does not exist{looked_in(path)}.")
+    try:
+        connection = duckdb.connect(path, read_only=read_only)
+    except duckdb.Error as error:
+        raise explain_opening(error, path) from error
+    return DuckDBEngine(connection, owned=True)
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, text: str) -> pa.Table:
+    # DuckDB looks for Python variables here when it finds no table: keep tables out of this
+    # function's names and the module's.
+    relation = connection.sql(text)
+    if relation is None:
+        raise EngineError("The statement is empty.")
+    return relation.to_arrow_table()
+
+
+def _column_info(row: dict[str, str]) -> ColumnInfo:
+    type_ = row["column_type"]
+    return ColumnInfo(row["column_name"], _kind(type_), type_, nullable=row["null"] != "NO")
+
+
+def _kind(type_: str) -> Kind | None:
+    if _DECIMAL.fullmatch(type_):
+        return Kind.DECIMAL
+    if _ENUM.fullmatch(type_):
+        return Kind.TEXT
+    return _KINDS.get(type_)

@@ -1,0 +1,176 @@
+"""The forms of data that DuckDB can read, each as a Source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import pandas as pd
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.engines.base import Source, looked_in
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import EngineError
+
+Data: TypeAlias = pd.DataFrame | pa.Table
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
+
+# Parts of a query that would change the database; DuckDB runs an INSERT inside a WITH.
+_CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command)
+
+
+def table(engine: DuckDBEngine, name: str) -> Source:
+    """A table or view by its name: `table`, `schema.table` or `catalog.schema.table`.
+
+    A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
+    """
+    return _source(engine, parse_table(name), name)
+
+
+def query(engine: DuckDBEngine, text: str) -> Source:
+    """The rows of one SELECT, WITH … SELECT or FROM …, in DuckDB's SQL.
+
+    The query becomes part of larger statements, so it is parsed and written anew. Where that
+    yields other columns than the text itself does, it is refused: a view does the same.
+    """
+    relation = _parse_query(engine, text)
+    described = engine.fetch(f"DESCRIBE {text}").to_pylist()
+    originals = [(row["column_name"], row["column_type"]) for row in described]
+    _refuse_twins([name for name, _ in originals], "The query")
+    source = _source(engine, relation, "query")
+    if [(column.name, column.type) for column in source.columns] != originals:
+        raise EngineError(
+            "The query cannot be used as part of another statement without changing its "
+            "columns. Create a view of it and name the view as the table."
+        )
+    return source
+
+
+def file(engine: DuckDBEngine, path: str | Path) -> Source:
+    """A CSV, TSV or Parquet file, chosen by its suffix; the path is one file, not a pattern.
+
+    DuckDB detects a CSV file's delimiter, header and types, here from the whole file, so that a
+    late value cannot contradict a type. Numbers with a leading zero ("01234") stay text. An
+    empty field is NULL, and so is a quoted empty one (""): a CSV source holds no empty strings.
+    Folders such as `year=2026` on the way to the file add no columns.
+    """
+    path = Path(path)
+    suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
+    if suffix is None:
+        raise EngineError(f"File {path} has none of the known suffixes: {', '.join(SUFFIXES)}.")
+    if not path.exists():
+        raise EngineError(f"File {path} does not exist{looked_in(path)}.")
+    if path.is_dir():
+        raise EngineError(f"{path} is a folder, not a file.")
+    if path.stat().st_size == 0:
+        raise EngineError(f"File {path} is empty.")
+    options: dict[str, int | str | bool] = {"hive_partitioning": False}
+    if suffix != ".parquet":
+        options["sample_size"] = -1
+    if suffix.endswith(".gz"):
+        options["compression"] = "gzip"
+    function = "read_parquet" if suffix == ".parquet" else "read_csv"
+    try:
+        return _source(engine, _call(function, _as_pattern(path), options), str(path))
+    except EngineError as error:
+        raise EngineError(f"File {path} cannot be read. {error}") from error
+
+
+def data(engine: DuckDBEngine, content: Data) -> Source:
+    """A pandas DataFrame (without its index) or an Arrow table.
+
+    In a DataFrame NaN, None and NaT are NULL, as pandas means them; in an Arrow table NaN is
+    a number and only null is NULL. The data are not copied where that can be avoided: leave
+    them unchanged while the source is in use. The engine must own its connection.
+    """
+    if isinstance(content, pd.DataFrame):
+        name = "DataFrame"
+        _refuse_twins([str(column) for column in content.columns], "The DataFrame")
+        try:
+            arrow = pa.Table.from_pandas(content, preserve_index=False)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            reason = "; ".join(str(part) for part in error.args)
+            raise EngineError(f"The DataFrame cannot be read as a table. {reason}") from error
+    elif isinstance(content, pa.Table):
+        name, arrow = "Arrow table", content
+        _refuse_twins(arrow.column_names, "The Arrow table")
+    else:
+        raise EngineError(
+            f"Data are a pandas DataFrame or a pyarrow Table, not {type(content).__name__}."
+        )
+    return _source(engine, engine.register(arrow), name)
+
+
+def _source(engine: DuckDBEngine, relation: exp.Expr, name: str) -> Source:
+    return Source(engine, relation, name, engine.columns(relation))
+
+
+def parse_table(name: str) -> exp.Table:
+    """The table that a name with up to three parts means."""
+    try:
+        parsed = exp.to_table(name, dialect="duckdb")
+    except (sqlglot.ParseError, sqlglot.TokenError):
+        parsed = None
+    # A function call and a fourth part are no Identifier.
+    if not parsed or not isinstance(parsed.this, exp.Identifier) or not parsed.name:
+        raise EngineError(
+            f"{name!r} is not the name of a table. Write table, schema.table or "
+            'catalog.schema.table, with "double quotes" around unusual parts.'
+        )
+    return exp.table_(parsed.name, parsed.db or None, parsed.catalog or None, quoted=True)
+
+
+def _parse_query(engine: DuckDBEngine, text: str) -> exp.Subquery:
+    refusal = EngineError(
+        "A query must be one SELECT that changes nothing; for anything else create a view or "
+        "a table first, and name that."
+    )
+    if not engine.is_one_select(text):
+        raise refusal
+    try:
+        statements = [each for each in sqlglot.parse(text, dialect="duckdb") if each]
+    except (sqlglot.ParseError, sqlglot.TokenError) as error:
+        raise EngineError(
+            "The query uses syntax that sqlanon cannot parse. Create a view of it and name the "
+            f"view as the table. {str(error).splitlines()[0]}"
+        ) from error
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise refusal
+    if statements[0].find(*_CHANGES):
+        raise refusal
+    return statements[0].subquery("source")
+
+
+def _call(function: str, pattern: str, options: dict[str, int | str | bool]) -> exp.Expr:
+    arguments = [
+        exp.Kwarg(this=exp.var(name), expression=exp.convert(value))
+        for name, value in options.items()
+    ]
+    return exp.Table(
+        this=exp.func(function, exp.Literal.string(pattern), *arguments, dialect="duckdb")
+    )
+
+
+def _as_pattern(path: Path) -> str:
+    """The pattern that matches this one file: DuckDB expands *, ? and [ in file names."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
+
+
+def _refuse_twins(names: Sequence[str], what: str) -> None:
+    """DuckDB ignores case in names and renames all but the first of equal ones."""
+    for twins in _twins(names):
+        listed = " and ".join(repr(name) for name in twins)
+        raise EngineError(
+            f"{what} has columns that DuckDB cannot tell apart: {listed}. Rename all but one."
+        )
+
+
+def _twins(names: Iterable[str]) -> list[list[str]]:
+    by_lower: dict[str, list[str]] = {}
+    for name in names:
+        by_lower.setdefault(name.lower(), []).append(name)
+    return [same for same in by_lower.values() if len(same) > 1]

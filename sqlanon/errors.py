@@ -1,0 +1,50 @@
+"""Every error that sqlanon raises on purpose.
+
+A message says what is wrong, where (file, key, column, value), and what to do next.
+The command line prints the message alone and exits with `exit_status`; a traceback is
+always a defect of sqlanon, never the answer to a user's mistake.
+"""
+
+
+class SqlanonError(Exception):
+    """Root of all errors meant for the user."""
+
+    exit_status = 1
+
+
+class ResourceError(SqlanonError):
+    """A file that belongs to the installation is missing."""
+
+
+class PolicyError(SqlanonError):
+    """The policy is not valid; the message lists every mistake with its key path."""
+
+
+class EngineError(SqlanonError):
+    """The database refused, or the source cannot be opened or read."""
+
+
+class DomainError(SqlanonError):
+    """A domain is not well formed."""
+
+
+class UncoveredValueError(DomainError):
+    """The data hold values that the declared domain does not cover."""
+
+    exit_status = 4
+
+
+class HierarchyError(SqlanonError):
+    """A hierarchy is not a tree over its leaves."""
+
+
+class SchemeError(SqlanonError):
+    """A scheme does not fit the domains, hierarchies or families it is used with."""
+
+
+class SubjectError(SqlanonError):
+    """The column that names the subject cannot be used to count people."""
+
+
+class EvaluationError(SqlanonError):
+    """A scheme cannot be scored as asked."""

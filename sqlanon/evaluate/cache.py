@@ -1,0 +1,117 @@
+"""Measurements kept: in memory for the search, in a table for the next run.
+
+The table is keyed by the fingerprints of histogram and scheme. The first changes with the
+data and the domains, the second is of decoded partitions and so changes with a hierarchy:
+a stale measurement is never found, because nobody asks for its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from sqlanon import resources
+from sqlanon.errors import EngineError
+from sqlanon.measurement import Detail, Measurement
+
+FLUSH_EVERY = 2_000
+ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss")
+
+
+class Cache:
+    """The measurements of one histogram and label."""
+
+    def __init__(self, histogram: str, label: str | None, workspace: str | Path | None) -> None:
+        self._histogram = histogram
+        self._label = label or ""
+        self._by_key: dict[bytes, Measurement] = {}
+        self._pending: dict[str, Measurement] = {}
+        self._connection = _open(workspace)
+        self._connection.execute(
+            resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
+        )
+        self._stored = self._load()
+
+    def get(self, key: bytes, detail: Detail, name: Callable[[], str]) -> Measurement | None:
+        """The measurement of the scheme `key`, if it is known in enough detail.
+
+        `name` gives the scheme's fingerprint; it is asked only when an earlier run left
+        measurements behind.
+        """
+        known = self._by_key.get(key)
+        if known is None and self._stored:
+            known = self._stored.get(name())
+            if known is not None:
+                self._by_key[key] = known
+        return known if known is not None and known.detail.covers(detail) else None
+
+    def put(self, key: bytes, name: Callable[[], str], measured: Measurement) -> None:
+        self._by_key[key] = measured
+        self._pending[name()] = measured
+        if len(self._pending) >= FLUSH_EVERY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes what is new to the table."""
+        if not self._pending:
+            return
+        count = len(self._pending)
+        measured = list(self._pending.values())
+        columns: dict[str, Any] = {
+            "histogram": pa.repeat(self._histogram, count),
+            "label": pa.repeat(self._label, count),
+            "scheme": pa.array(list(self._pending)),
+            "below": pa.array([m.detail.below for m in measured], pa.int64()),
+            "budget": pa.array([m.detail.budget for m in measured], pa.int64()),
+        }
+        for name in ARRAYS:
+            lists = [getattr(m, name) for m in measured]
+            columns[name] = pa.array(
+                [None if a is None else a.ravel() for a in lists], pa.list_(pa.int64())
+            )
+        self._connection.register("incoming", pa.table(columns))
+        self._connection.execute("INSERT OR REPLACE INTO evaluation BY NAME FROM incoming")
+        self._connection.unregister("incoming")
+        self._pending.clear()
+
+    def close(self) -> None:
+        self.flush()
+        self._connection.close()
+
+    def _load(self) -> dict[str, Measurement]:
+        found = self._connection.execute(
+            "SELECT * FROM evaluation WHERE histogram = ? AND label = ?",
+            [self._histogram, self._label],
+        ).fetchall()
+        names = [d[0] for d in self._connection.description or ()]
+        return {
+            row["scheme"]: _measurement(row)
+            for row in (dict(zip(names, r, strict=True)) for r in found)
+        }
+
+
+def _measurement(row: dict[str, Any]) -> Measurement:
+    arrays = {
+        name: None if row[name] is None else np.array(row[name], dtype=np.int64) for name in ARRAYS
+    }
+    small = arrays["small_loss"]
+    assert small is not None
+    arrays["small_loss"] = small.reshape(-1, len(row["loss"]))
+    return Measurement(**arrays, detail=Detail(row["below"], row["budget"]))  # type: ignore[arg-type]
+
+
+def _open(workspace: str | Path | None) -> duckdb.DuckDBPyConnection:
+    if workspace is None:
+        return duckdb.connect(":memory:", config={"threads": 1})
+    path = Path(workspace)
+    try:
+        connection = duckdb.connect(path, config={"threads": 1})
+    except duckdb.Error as error:
+        raise EngineError(f"workspace {workspace}: {str(error).splitlines()[0]}") from None
+    path.chmod(0o600)  # class sizes of a private table are nobody else's business
+    return connection

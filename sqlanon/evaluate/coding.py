@@ -1,0 +1,137 @@
+"""How the atoms of one column become bits, so that a partition of it is a bitwise AND.
+
+A coding gives every atom a bit string and every partition it can express a string of kept
+bits, such that two atoms lie in one group exactly when their kept bits agree. All bits of
+all columns together are a row's mask; `mask & kept` then names a row's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.evaluate.loss import atoms_by_group
+from sqlanon.scheme import Bits
+from sqlanon.scheme.batch import Ids, PartitionTable
+
+Numbers = npt.NDArray[np.integer[Any]]
+MAX_PATH_BITS = 62
+
+
+class MaskCoding:
+    """One bit a position: set in the atoms above it, kept by the partitions that cut there.
+
+    Expresses every partition whose cuts are among `positions`.
+    """
+
+    def __init__(self, table: PartitionTable, positions: Numbers) -> None:
+        self.table = table
+        self.positions = positions
+        self.width = len(positions)
+
+    @cached_property
+    def atom_bits(self) -> Bits:
+        atoms = np.arange(self.table.column.size)
+        return np.asarray(atoms[:, None] > self.positions[None, :])
+
+    def expresses(self, ids: Numbers) -> bool:
+        if self.width == self.table.column.positions:
+            return True
+        cut = np.flatnonzero(self.table.bits(ids).any(axis=0))
+        return bool(np.isin(cut, self.positions).all())
+
+    def kept_bits(self, ids: Numbers) -> Bits:
+        return self.table.bits(ids)[:, self.positions]
+
+    @cached_property
+    def groups_by_kept(self) -> Numbers:
+        """Number of groups of a partition (or union of partitions) that keeps n bits."""
+        return np.arange(1, self.width + 2)
+
+    def group_sizes(self, key: Sequence[Numbers], ids: Ids) -> Numbers:
+        """The atoms in the group that each key names, of the partition with the id beside it.
+
+        `key` is the column's bits, in one or more whole numbers. The cuts below a value
+        number its group, so counting the bits gives the number.
+        """
+        numbers = np.zeros(len(ids), dtype=np.int64)
+        for part in key:
+            numbers += np.bitwise_count(part)
+        distinct, which = np.unique(ids, return_inverse=True)
+        return atoms_by_group(self.table, distinct)[which, numbers]
+
+
+class PathCoding:
+    """The path from the root of a chain of nested partitions, as child numbers.
+
+    Expresses just the partitions of the chain, in far fewer bits than a mask: the levels
+    of a hierarchy, or any single partition however wide its domain is.
+    """
+
+    def __init__(self, table: PartitionTable, chain: Sequence[int]) -> None:
+        self.table = table
+        self.chain = tuple(dict.fromkeys(int(i) for i in chain))
+        bits = table.bits(np.array(self.chain))
+        start = np.zeros((len(bits), 1), dtype=np.int64)
+        self._groups = np.concatenate([start, np.cumsum(bits, axis=1)], axis=1)
+        counts = self._groups[:, -1] + 1
+        # From the coarsest partition down: the number of each group among its siblings.
+        steps = [_child_numbers(lower, upper) for lower, upper in pairwise(self._groups)]
+        children = [*steps, self._groups[-1]]
+        self._step_bits = [int(c.max()).bit_length() for c in children]
+        self.width = sum(self._step_bits)
+        self._children = children
+        # A partition keeps the bits of its own step and of all coarser ones.
+        self._kept = [sum(self._step_bits[i:]) for i in range(len(self.chain))]
+        by_kept = dict(zip(self._kept, counts.tolist(), strict=True))
+        self.groups_by_kept = np.array([by_kept.get(n, 1) for n in range(self.width + 1)])
+
+    @cached_property
+    def atom_bits(self) -> Bits:
+        columns = [
+            (numbers[:, None] >> np.arange(bits)[::-1]) & 1
+            for numbers, bits in zip(self._children[::-1], self._step_bits[::-1], strict=True)
+        ]
+        return np.concatenate(columns, axis=1).astype(bool)
+
+    def expresses(self, ids: Numbers) -> bool:
+        return set(ids.tolist()) <= set(self.chain)
+
+    def kept_bits(self, ids: Numbers) -> Bits:
+        place = {id_: i for i, id_ in enumerate(self.chain)}
+        kept = np.array([self._kept[place[i]] for i in ids.tolist()], dtype=np.int64)
+        return np.asarray(np.arange(self.width)[None, :] < kept[:, None])
+
+    def group_sizes(self, key: Sequence[Numbers], ids: Ids) -> Numbers:
+        """As MaskCoding.group_sizes; a path has at most MAX_PATH_BITS, so it is one number."""
+        (path,) = key
+        sizes = np.empty(len(ids), dtype=np.int64)
+        for id_ in np.unique(ids):
+            paths, atoms = self._paths[int(id_)]
+            mine = ids == id_
+            sizes[mine] = atoms[np.searchsorted(paths, path[mine])]
+        return sizes
+
+    @cached_property
+    def _paths(self) -> dict[int, tuple[Numbers, Numbers]]:
+        """For each partition: the paths of its groups, and how many atoms each has."""
+        powers = 1 << np.arange(self.width, dtype=np.int64)
+        return {
+            id_: np.unique(self.atom_bits[:, :kept] @ powers[:kept], return_counts=True)
+            for id_, kept in zip(self.chain, self._kept, strict=True)
+        }
+
+
+Coding = MaskCoding | PathCoding
+
+
+def _child_numbers(lower: Numbers, upper: Numbers) -> Numbers:
+    """For each atom, which child of its `upper` group its `lower` group is."""
+    first = np.concatenate([[True], upper[1:] != upper[:-1]])
+    start = np.maximum.accumulate(np.where(first, lower, 0))
+    return lower - start

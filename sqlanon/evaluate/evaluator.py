@@ -1,0 +1,129 @@
+"""The evaluator: schemes in, scores out, every distinct scheme measured once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sqlanon.errors import EvaluationError
+from sqlanon.evaluate.answer import read_answer
+from sqlanon.evaluate.cache import Cache
+from sqlanon.evaluate.loss import ColumnLoss
+from sqlanon.evaluate.plan import Group, plan
+from sqlanon.evaluate.workbench import Database, Workbench
+from sqlanon.histogram import Histogram
+from sqlanon.measurement import Detail, Measurement, Measurements
+from sqlanon.metrics import Scores, score
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.scheme import Batch, Scheme, Space
+
+
+@dataclass
+class Effort:
+    """What evaluating has cost so far."""
+
+    asked: int = 0
+    distinct: int = 0
+    queries: int = 0
+
+
+class Evaluator:
+    """Scores schemes of one histogram.
+
+    `label` names the facet that classification error is measured against. A `workspace`
+    file keeps measurements between runs. Results do not depend on `workers`.
+    """
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        *,
+        suppression: Suppression | None = None,
+        label: str | None = None,
+        workspace: str | Path | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.histogram = histogram
+        self.suppression = suppression or Suppression()
+        self.label = label
+        self.effort = Effort()
+        self.suppression.check(histogram.rows)
+        if label is not None and label not in histogram.facets:
+            raise EvaluationError(f"the label column {label!r} was not counted")
+        self._workbench = Workbench(histogram, label, workers)
+        self._cache = Cache(histogram.fingerprint, label, workspace)
+        pairs = zip(histogram.space.tables, histogram.marginals, strict=True)
+        self._losses = [ColumnLoss(table, marginal) for table, marginal in pairs]
+
+    @property
+    def space(self) -> Space:
+        return self.histogram.space
+
+    def __enter__(self) -> Evaluator:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Writes what is not yet in the workspace and lets everything go."""
+        self._cache.close()
+        self._workbench.close()
+
+    def score(self, schemes: Sequence[Scheme] | Batch) -> Scores:
+        """The scores of the schemes, in their order, under the evaluator's suppression."""
+        return score(self.measure(schemes), self.histogram, self.suppression)
+
+    def measure(self, schemes: Sequence[Scheme] | Batch) -> Measurements:
+        """The raw integers behind the scores."""
+        batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
+        if not len(batch):
+            raise EvaluationError("there is no scheme to evaluate")
+        detail = self.suppression.detail
+        self.effort.asked += len(batch)
+        found: dict[bytes, Measurement] = {}
+        missing: dict[bytes, int] = {}
+        for row, key in enumerate(batch.keys):
+            if key in found or key in missing:
+                continue
+            known = self._cache.get(key, detail, lambda row=row: batch.fingerprint(row))  # type: ignore[misc]
+            if known is None:
+                missing[key] = row
+            else:
+                found[key] = known
+        if missing:
+            fresh = batch.take(list(missing.values()))
+            for key, row, measured in zip(
+                missing, missing.values(), self._measure_all(fresh, detail), strict=True
+            ):
+                found[key] = measured
+                self._cache.put(key, lambda row=row: batch.fingerprint(row), measured)  # type: ignore[misc]
+            self.effort.distinct += len(missing)
+        return Measurements.of([found[key] for key in batch.keys])
+
+    def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
+        layout = self._workbench.layout_of(batch)
+        if layout is None:
+            half = len(batch) // 2
+            halves = np.arange(half), np.arange(half, len(batch))
+            return [m for part in halves for m in self._measure_all(batch.take(part), detail)]
+        kept = layout.kept_bits(batch)
+        words = layout.pack(kept)
+        groups = plan(layout, kept, batch.ids, self._workbench.rows, self._workbench.workers)
+        if not self._workbench.can_roll_up:
+            groups = [Group(g.members, rolled_up=False) for g in groups]
+        losses = np.column_stack([c.of(batch.ids[:, j]) for j, c in enumerate(self._losses)])
+        self.effort.queries += len(groups)
+
+        def work(database: Database, group: Group) -> list[Measurement]:
+            answer = self._workbench.query(database, layout, group, words, detail)
+            members = batch.take(group.members)
+            return read_answer(answer, layout, members, losses[group.members], detail)
+
+        measured: dict[int, Measurement] = {}
+        for group, results in zip(groups, self._workbench.map(work, groups), strict=True):
+            measured |= zip(group.members.tolist(), results, strict=True)
+        return [measured[row] for row in range(len(batch))]

@@ -1,0 +1,202 @@
+"""The embedded DuckDB that searches run on: masks in tables, prepared queries, workers.
+
+It holds the histogram only, never the source, and nothing of it touches the disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.engines.base import Tracer
+from sqlanon.evaluate.coding import Numbers
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
+from sqlanon.evaluate.plan import Group
+from sqlanon.histogram import Histogram, Tally
+from sqlanon.measurement import Detail, Ints
+from sqlanon.render import render
+from sqlanon.scheme import Batch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MAX_TABLES = 4
+"""How many layouts keep their masks; the least recently used ones are dropped."""
+
+
+class Workbench:
+    """Tables of masks and a few single-threaded workers.
+
+    One thread a query and several queries at once beats several threads a query: the
+    histogram of most tables fits one row group, which DuckDB does not share out.
+    """
+
+    def __init__(self, histogram: Histogram, label: str | None, workers: int | None = None) -> None:
+        self.tracer = Tracer()
+        self.workers = workers or os.cpu_count() or 1
+        self._histogram = histogram
+        self._label = histogram.facets[label].tally if label else None
+        self._databases = [Database() for _ in range(self.workers)]
+        self._pool = ThreadPoolExecutor(self.workers)
+        self._tables: dict[Layout, str] = {}
+        self._made = 0
+
+    @property
+    def rows(self) -> int:
+        """The entries that a query without roll-up reads for every scheme."""
+        return len(self._counted)
+
+    @property
+    def _counted(self) -> Tally:
+        """What the main table of masks holds: a label's counts contain those of the rows."""
+        if self._label is not None and not self._subjects:
+            return self._label
+        return self._histogram.tally
+
+    @property
+    def _subjects(self) -> bool:
+        return self._histogram.subject is not None
+
+    @property
+    def can_roll_up(self) -> bool:
+        """A label counted beside subjects needs two tables; these are not rolled up."""
+        return not (self._subjects and self._label is not None)
+
+    def map(self, work: Callable[[Database, T], R], items: Sequence[T]) -> list[R]:
+        """Does the items on the workers and returns the results in their order."""
+        if len(items) == 1:
+            return [work(self._databases[0], items[0])]
+        idle = list(self._databases)
+
+        def do(item: T) -> R:
+            database = idle.pop()
+            try:
+                return work(database, item)
+            finally:
+                idle.append(database)
+
+        return list(self._pool.map(do, items))
+
+    def query(
+        self, database: Database, layout: Layout, group: Group, words: Numbers, detail: Detail
+    ) -> dict[str, Ints]:
+        """The class sizes of one group of candidates, whose kept bits are `words`."""
+        members = words[group.members]
+        numbers = np.arange(len(members), dtype=np.int64) << FIRST_WORD_BITS
+        arguments: list[object] = [numbers.tolist(), *(w.tolist() for w in members.T)]
+        if group.rolled_up:
+            arguments += np.bitwise_or.reduce(members, axis=0).tolist()
+        if detail.budget:
+            arguments += [detail.below, detail.budget]
+        name = self._statement(database, layout, group.rolled_up, bool(detail.budget))
+        listed = ", ".join(map(str, arguments))
+        with self.tracer.running(f"EXECUTE {name} -- {len(members)} schemes"):
+            found = database.connection.execute(f"EXECUTE {name}({listed})").fetchnumpy()
+        return {column: np.asarray(values) for column, values in found.items()}
+
+    def _statement(self, database: Database, layout: Layout, rolled_up: bool, details: bool) -> str:
+        table = self._tables[layout]
+        name = f"score_{table}_{int(rolled_up)}{int(details)}"
+        if name not in database.prepared:
+            sql = self.sql(layout, rolled_up=rolled_up, details=details)
+            database.connection.execute(f"PREPARE {name} AS {sql}")
+            database.prepared.add(name)
+        return name
+
+    def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
+        """The query that scores candidates of a layout."""
+        table = self._tables[layout]
+        return render(
+            "evaluate.sql",
+            table=table,
+            facet=f"{table}_labels",
+            words=layout.words,
+            first_word_bits=FIRST_WORD_BITS,
+            rolled_up=rolled_up,
+            details=details,
+            subjects=self._subjects,
+            movers=self._histogram.tally.has_movers,
+            labelled=self._label is not None,
+        )
+
+    def layout_of(self, batch: Batch) -> Layout | None:
+        """The layout to evaluate a batch with, its masks in a table; None: split the batch."""
+        fitting = [known for known in self._tables if known.expresses(batch)]
+        layout = min(fitting, key=lambda known: known.words, default=None)
+        if layout is None or (layout.words > 1 and is_lattice(batch)):
+            wanted = layout_for(batch)
+            if wanted is None:
+                return None
+            if layout is None or wanted.words < layout.words:
+                layout = wanted
+        table = self._tables.pop(layout, None) or self._load_masks(layout)
+        self._tables[layout] = table  # the most recently used comes last
+        while len(self._tables) > MAX_TABLES:
+            self._drop(self._tables.pop(next(iter(self._tables))))
+        return layout
+
+    def _load_masks(self, layout: Layout) -> str:
+        self._made += 1
+        name = f"masks_{self._made}"
+        self._load(name, layout, self._counted)
+        if self._label is not None and self._subjects:
+            self._load(f"{name}_labels", layout, self._label)
+        return name
+
+    def _load(self, name: str, layout: Layout, tally: Tally) -> None:
+        words = layout.row_words(tally.codes)
+        columns: dict[str, Numbers] = {f"w{w}": words[:, w] for w in range(layout.words)}
+        columns["people"] = _narrow(tally.people)
+        if self._subjects:
+            columns["n_rows"] = _narrow(tally.rows)
+        if tally.values is not None:
+            columns["label"] = tally.values
+        table = pa.table(columns)
+        if tally.has_movers:
+            table = table.append_column("mover", pa.array(tally.mover, mask=tally.mover < 0))
+        with self.tracer.running(f"CREATE TABLE {name}"):
+            for database in self._databases:
+                database.load(name, table)
+
+    def _drop(self, name: str) -> None:
+        for database in self._databases:
+            database.drop(name)
+            database.drop(f"{name}_labels")
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        for database in self._databases:
+            database.connection.close()
+
+
+class Database:
+    """A worker's own database: shared ones make single-threaded queries wait for each other."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(":memory:", config={"threads": 1})
+        # The queries are written in the order they should run; planning would only cost time.
+        self.connection.execute("PRAGMA disable_optimizer")
+        self.prepared: set[str] = set()
+
+    def load(self, name: str, table: pa.Table) -> None:
+        self.connection.register("incoming", table)
+        self.connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+        self.connection.unregister("incoming")
+
+    def drop(self, name: str) -> None:
+        for statement in [s for s in self.prepared if s.startswith(f"score_{name}_")]:
+            self.connection.execute(f"DEALLOCATE {statement}")
+            self.prepared.discard(statement)
+        self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def _narrow(counts: Ints) -> Numbers:
+    """Counts in 32 bits where they fit: DuckDB sums those faster."""
+    fits = int(counts.sum()) < np.iinfo(np.int32).max
+    return counts.astype(np.int32) if fits else counts

@@ -1,0 +1,177 @@
+"""Hierarchies computed from the values: intervals of numbers, masked text, calendar steps."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from sqlanon.errors import DomainError, HierarchyError
+from sqlanon.hierarchy.tree import Hierarchy
+from sqlanon.model import Kind, Value, format_value, parse_value, sort_key
+
+Number: TypeAlias = int | Decimal | float
+
+_ROOT = "*"
+
+
+def intervals(
+    values: Sequence[Value], kind: Kind, widths: Sequence[Number], origin_value: Number = 0
+) -> Hierarchy:
+    """Numbers under intervals [lo, hi) of the given widths, one level a width, then one root.
+
+    Level i holds the intervals [o + n·w, o + (n+1)·w) for the origin o = `origin_value` and
+    the i-th width w. Every width must be a whole multiple of the one before. Numbers count
+    as they are written: the float 0.1 is one tenth exactly. NaN and the infinities keep a
+    label of their own below the root. The leaves are sorted by value.
+    """
+    origin = f"of intervals {', '.join(map(str, widths))}" if widths else "of intervals"
+    if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+        raise HierarchyError(
+            f"Hierarchy {origin}: a column of kind {kind} has no intervals of numbers. "
+            "Use dates, masking or a file."
+        )
+    steps = [_exact(width, f"width {width}", origin) for width in widths]
+    for step, width in zip(steps, widths, strict=True):
+        if step <= 0:
+            raise HierarchyError(f"Hierarchy {origin}: width {width} is not positive.")
+    for (fine, coarse), (small, large) in zip(pairwise(steps), pairwise(widths), strict=True):
+        if (coarse / fine).denominator != 1:
+            raise HierarchyError(
+                f"Hierarchy {origin}: levels do not nest, because width {large} is not a whole "
+                f"multiple of width {small}. Choose widths such as {small} and "
+                f"{_text(2 * fine)}."
+            )
+    zero = _exact(origin_value, f"the origin {origin_value}", origin)
+    try:
+        numbers = sorted((parse_value(value, kind) for value in values), key=sort_key)
+    except DomainError as error:
+        raise HierarchyError(f"Hierarchy {origin}: {error}. Correct or leave it out.") from None
+    columns = [_interval_labels(numbers, step, zero) for step in steps]
+    rows = [
+        [format_value(number), *labels, _ROOT]
+        for number, *labels in zip(numbers, *columns, strict=True)
+    ]
+    return Hierarchy.from_rows(rows, origin)
+
+
+def _interval_labels(numbers: Sequence[Value], width: Fraction, zero: Fraction) -> list[str]:
+    spelled: dict[int, str] = {}  # by number of the interval: spelling costs more than finding
+    labels = []
+    for number in numbers:
+        if isinstance(number, float) and not math.isfinite(number):
+            labels.append("NaN" if math.isnan(number) else format_value(number))
+            continue
+        place = (Fraction(str(number)) - zero) // width
+        if place not in spelled:
+            low = zero + place * width
+            spelled[place] = f"[{_text(low)}, {_text(low + width)})"
+        labels.append(spelled[place])
+    return labels
+
+
+def _exact(number: Number, name: str, origin: str) -> Fraction:
+    try:
+        return Fraction(str(number))
+    except ValueError:
+        raise HierarchyError(f"Hierarchy {origin}: {name} is not a finite number.") from None
+
+
+def _text(number: Fraction) -> str:
+    """The decimal expansion, exact at any size; every number here has a finite one."""
+    places = 0
+    while (number * 10**places).denominator != 1:
+        places += 1
+    return format_value(Decimal(f"{(number * 10**places).numerator}e-{places}"))
+
+
+def masked(
+    values: Sequence[str], character: str = "*", side: Literal["right", "left"] = "right"
+) -> Hierarchy:
+    """Texts that lose one character a level from one side, down to one root.
+
+    On level i, i characters are masked; a shorter text is masked whole. The root is the mask
+    in the length of the longest text, and its level is that length (at least 1). Texts of
+    different length share no label below the root. Texts that contain the mask character
+    themselves do no harm: labels of equal text on two levels always lie within each other,
+    so no partition shows one label for two groups.
+    """
+    origin = f"masked with {character!r} from the {side}"
+    if len(character) != 1:
+        raise HierarchyError(
+            f"Hierarchy {origin}: the mask must be one character, not {len(character)}. "
+            "Use for example '*'."
+        )
+    if side not in ("right", "left"):
+        raise HierarchyError(f"Hierarchy {origin}: no such side. Use 'right' or 'left'.")
+    height = max((len(value) for value in values), default=1) or 1
+    step = 1 if side == "right" else -1
+    # Equal in length, equal beginnings (or ends) are neighbours: every group is a run.
+    ordered = sorted(values, key=lambda value: (len(value), value[::step]))
+    rows = [
+        [*(_mask(value, count, character, side) for count in range(height)), character * height]
+        for value in ordered
+    ]
+    return Hierarchy.from_rows(rows, origin)
+
+
+def _mask(value: str, count: int, character: str, side: Literal["right", "left"]) -> str:
+    mask = character * min(count, len(value))
+    return value[: len(value) - len(mask)] + mask if side == "right" else mask + value[len(mask) :]
+
+
+_STEPS: dict[str, Callable[[dt.date], str]] = {
+    "day": lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}",
+    "week": lambda day: "{:04}-W{:02}".format(*day.isocalendar()),
+    "month": lambda day: f"{day.year:04}-{day.month:02}",
+    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04}",
+    "decade": lambda day: f"{day.year // 10 * 10:04}s",
+    "century": lambda day: f"{day.year // 100 * 100:04}-{day.year // 100 * 100 + 99:04}",
+}
+
+
+def dates(values: Sequence[dt.date | dt.datetime], steps: Sequence[str]) -> Hierarchy:
+    """Dates or timestamps under calendar steps, finest first, then one root.
+
+    Steps are day, week (ISO 8601), month, quarter, year, decade (2020s = 2020 to 2029) and
+    century (2000-2099). Level 0 is the value itself; so for dates a first step "day" adds no
+    level. A week is part of no month, quarter or year, so it can only be the last step. The
+    leaves are sorted by time.
+    """
+    origin = f"of date steps {', '.join(steps)}" if steps else "of dates"
+    _check_steps(steps, origin)
+    stamps = [isinstance(value, dt.datetime) for value in values]
+    if any(stamps) and not all(stamps):
+        raise HierarchyError(
+            f"Hierarchy {origin}: the values mix dates and timestamps. Give only one of them."
+        )
+    try:
+        ordered = sorted(values)
+    except TypeError:
+        raise HierarchyError(
+            f"Hierarchy {origin}: some timestamps have a time zone and some have none. "
+            "Cast the column to one type."
+        ) from None
+    labels = [_STEPS[step] for step in steps if step != "day" or any(stamps)]
+    rows = [[format_value(value), *(label(value) for label in labels), _ROOT] for value in ordered]
+    return Hierarchy.from_rows(rows, origin)
+
+
+def _check_steps(steps: Sequence[str], origin: str) -> None:
+    allowed = list(_STEPS)
+    for step in steps:
+        if step not in allowed:
+            raise HierarchyError(
+                f"Hierarchy {origin}: unknown step {step!r}. Use {', '.join(allowed)}."
+            )
+    for fine, coarse in pairwise(steps):
+        if fine == "week" or allowed.index(fine) >= allowed.index(coarse):
+            raise HierarchyError(
+                f"Hierarchy {origin}: levels do not nest, because a {fine} is not a part of a "
+                f"{coarse}. Put finer steps first, each once, and week only at the end."
+            )

@@ -1,0 +1,230 @@
+"""Counting: one GROUP BY on the source's own engine, and what comes back made into codes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlanon.domain import Domain, IntervalDomain
+from sqlanon.engines import Source
+from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.histogram.atoms import OUTSIDE, column, counted_value, interval_atom
+from sqlanon.histogram.encode import Counted, Encoded, describe_uncovered, encode
+from sqlanon.histogram.histogram import Codes, Facet, Histogram, Ints, Tally
+from sqlanon.histogram.quasi import Quasi
+from sqlanon.model import Kind, format_value, sort_key
+from sqlanon.render import render
+from sqlanon.scheme import Column, Space
+
+
+def count(
+    source: Source,
+    quasis: Sequence[Quasi],
+    *,
+    subject: str | None = None,
+    facets: Sequence[str] = (),
+) -> Histogram:
+    """Counts the atom tuples of a source, and each facet column together with them.
+
+    With `subject`, people are the distinct values of that column. Without a subject this is
+    a single GROUP BY; with one, each facet takes a query more. Raises UncoveredValueError
+    when a declared domain does not cover the data.
+    """
+    if not quasis:
+        raise DomainError("there is no quasi-identifier; give at least one column that role")
+    counter = _Counter(source, quasis, facets)
+    return counter.by_row() if subject is None else counter.by_subject(subject)
+
+
+class _Counter:
+    def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
+        self.source = source
+        self.quasis = quasis
+        self.atoms = [self._atom(quasi) for quasi in quasis]
+        self.values = [self._value(name) for name in facets]
+
+    def by_row(self) -> Histogram:
+        table = self._fetch("count.sql", values=[v.expression for v in self.values])
+        columns, codes, rows = self._encoded(table)
+        tally = _tally(codes, rows)
+        facets = {}
+        for k, value in enumerate(self.values):
+            encoded = encode(value, table[f"v{k}"], rows)
+            facets[value.name] = _facet(encoded, tally)
+        if facets:
+            tally = _summed(tally)
+            facets = {n: dataclasses.replace(f, tally=_summed(f.tally)) for n, f in facets.items()}
+        total = int(rows.sum())
+        return Histogram(Space(columns), tally, total, total, facets)
+
+    def by_subject(self, subject: str) -> Histogram:
+        people = self._count_subjects(subject)
+        identity = column(subject)
+        table = self._fetch("count_people.sql", subject=identity)
+        columns, codes, rows = self._encoded(table)
+        movers = pc.unique(table["mover"]).drop_null()
+        numbered = movers.take(pc.sort_indices(movers))
+        tally = _tally(codes, rows, table, numbered)
+        facets = {}
+        for value in self.values:
+            part = self._fetch(
+                "count_people_by_value.sql", subject=identity, value=value.expression
+            )
+            codes, rows = self._encoded_again(part, columns)
+            encoded = encode(value, part["v0"], rows)
+            facets[value.name] = _facet(encoded, _tally(codes, rows, part, numbered))
+        total = int(tally.rows.sum())
+        return Histogram(Space(columns), tally, total, people, facets, subject)
+
+    def _atom(self, quasi: Quasi) -> Counted:
+        info = self.source.column(quasi.name)
+        kind = _supported(info.kind, quasi.name, info.type)
+        domain = quasi.declared_domain(kind)
+        if isinstance(domain, IntervalDomain):
+            return Counted(quasi.name, kind, interval_atom(domain), domain)
+        return Counted(quasi.name, kind, counted_value(quasi.name, kind, info.type), domain)
+
+    def _value(self, name: str) -> Counted:
+        info = self.source.column(name)
+        kind = _supported(info.kind, name, info.type)
+        return Counted(name, kind, counted_value(name, kind, info.type))
+
+    def _fetch(self, template: str, **context: Any) -> pa.Table:
+        dialect = self.source.engine.dialect
+        atoms = [c.expression for c in self.atoms]
+        text = render(
+            template, dialect=dialect, source=self.source.relation, atoms=atoms, **context
+        )
+        table = self.source.engine.fetch(text)
+        if not len(table):
+            raise EngineError(f"{self.source.name} has no rows; there is nothing to anonymize")
+        return table
+
+    def _encoded(self, table: pa.Table) -> tuple[list[Column], Codes, Ints]:
+        """The completed columns, the codes of the atom tuples, and their rows."""
+        rows = _ints(table["n_rows"])
+        encoded = [encode(c, table[f"q{j}"], rows) for j, c in enumerate(self.atoms)]
+        self._refuse_uncovered(encoded)
+        columns = [q.complete(e.domain) for q, e in zip(self.quasis, encoded, strict=True)]
+        codes = [
+            _reordered(e.domain, c.domain)[e.codes] for e, c in zip(encoded, columns, strict=True)
+        ]
+        return columns, np.column_stack(codes).astype(np.int32), rows
+
+    def _encoded_again(self, table: pa.Table, columns: Sequence[Column]) -> tuple[Codes, Ints]:
+        """The same for a later query, whose atoms must be those of the first."""
+        rows = _ints(table["n_rows"])
+        codes = []
+        for j, (counted, final) in enumerate(zip(self.atoms, columns, strict=True)):
+            fixed = dataclasses.replace(counted, domain=final.domain)
+            encoded = encode(fixed, table[f"q{j}"], rows)
+            if encoded.uncovered or encoded.domain != final.domain:
+                raise EngineError(f"{self.source.name} changed while it was counted; try again")
+            codes.append(encoded.codes)
+        return np.column_stack(codes).astype(np.int32), rows
+
+    def _refuse_uncovered(self, encoded: Sequence[Encoded]) -> None:
+        problems = []
+        for quasi, counted, result in zip(self.quasis, self.atoms, encoded, strict=True):
+            uncovered = result.uncovered
+            if isinstance(counted.domain, IntervalDomain) and (result.codes == OUTSIDE).any():
+                uncovered = self._outside_range(counted)
+            if uncovered:
+                problems.append(describe_uncovered(quasi.name, uncovered, _declaration(quasi)))
+        if problems:
+            advice = "widen the domain, correct the values, or leave the rows out of the source"
+            raise UncoveredValueError("\n".join([*problems, advice]))
+
+    def _outside_range(self, counted: Counted) -> tuple[tuple[str, int], ...]:
+        text = render(
+            "uncovered.sql",
+            dialect=self.source.engine.dialect,
+            source=self.source.relation,
+            column=column(counted.name),
+            atom=counted.expression,
+        )
+        found = self.source.engine.fetch(text)
+        values = [format_value(v) for v in found["value"].to_pylist()]
+        return tuple(zip(values, found["n_rows"].to_pylist(), strict=True))
+
+    def _count_subjects(self, subject: str) -> int:
+        """The number of people; every row must say whose it is."""
+        self.source.column(subject)
+        text = render(
+            "count_subjects.sql",
+            dialect=self.source.engine.dialect,
+            source=self.source.relation,
+            subject=column(subject),
+        )
+        found = self.source.engine.fetch(text).to_pylist()[0]
+        if found["n_unnamed"]:
+            raise SubjectError(
+                f"subject column {subject!r} is NULL in {found['n_unnamed']:,} rows, so nobody "
+                "can tell how many people they are; fill it in or leave these rows out"
+            )
+        return int(found["n_people"])
+
+
+def _supported(kind: Kind | None, name: str, type_: str) -> Kind:
+    if kind is None:
+        raise DomainError(
+            f"column {name!r} has type {type_}, which cannot be counted; "
+            "cast it to text or a number in the source query"
+        )
+    return kind
+
+
+def _declaration(quasi: Quasi) -> str:
+    if quasi.range is not None:
+        low, high = quasi.range
+        return f"the declared range [{low}, {high}]"
+    if isinstance(quasi.hierarchy, Hierarchy):
+        return f"the hierarchy {quasi.hierarchy.origin}"
+    return "the declared values"
+
+
+def _reordered(found: Domain, final: Domain) -> Codes:
+    """Atom numbers of `final` by atom number of `found`; they differ in order at most."""
+    if isinstance(found, IntervalDomain) or isinstance(final, IntervalDomain):
+        return np.arange(found.size, dtype=np.int32)
+    atoms = [final.codes[sort_key(v)] for v in found.values]
+    return np.array([*atoms, final.width], dtype=np.int32)
+
+
+def _ints(fetched: pa.ChunkedArray) -> Ints:
+    return np.asarray(fetched.cast(pa.int64()), dtype=np.int64)
+
+
+def _tally(
+    codes: Codes, rows: Ints, table: pa.Table | None = None, movers: pa.Array | None = None
+) -> Tally:
+    if table is None:
+        return Tally(codes, rows, rows, np.full(len(rows), -1, dtype=np.int32))
+    number = pc.fill_null(pc.index_in(table["mover"], movers), -1)
+    mover = np.asarray(number, dtype=np.int32)
+    return Tally(codes, rows, np.where(mover < 0, _ints(table["n_people"]), 0), mover)
+
+
+def _facet(encoded: Encoded, tally: Tally) -> Facet:
+    assert not isinstance(encoded.domain, IntervalDomain)
+    return Facet(encoded.domain, dataclasses.replace(tally, values=encoded.codes))
+
+
+def _summed(tally: Tally) -> Tally:
+    """Entries that agree in codes (and value) added up; without movers only."""
+    keys = {f"q{j}": tally.codes[:, j] for j in range(tally.codes.shape[1])}
+    if tally.values is not None:
+        keys["v"] = tally.values
+    frame = pd.DataFrame(keys | {"rows": tally.rows})
+    sums = frame.groupby(list(keys), sort=False)["rows"].sum().reset_index()
+    rows = sums["rows"].to_numpy(np.int64)
+    codes = sums[[k for k in keys if k != "v"]].to_numpy(np.int32)
+    values = sums["v"].to_numpy(np.int32) if tally.values is not None else None
+    return Tally(codes, rows, rows, np.full(len(rows), -1, dtype=np.int32), values)

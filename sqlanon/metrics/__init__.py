@@ -1,0 +1,6 @@
+"""Scores of generalizations: information loss and bias, derived from raw integers."""
+
+from sqlanon.metrics.release import Released, release
+from sqlanon.metrics.scores import Scores, score
+
+__all__ = ["Released", "Scores", "release", "score"]

@@ -1,0 +1,105 @@
+"""The scores of the four papers, from raw integers.
+
+N is the number of rows, s the suppressed ones, |Σ_j| the atoms of column j, |g| those of a
+row's group. k, class sizes and NECD speak of people, losses of rows.
+
+    NWP   Σ_rows Σ_j w_j (|g|−1)/(|Σ_j|−1) / N, a suppressed row counts 1     (Dewri et al. 2009)
+    NECD  (largest class − smallest class) / (people − 1)                   (Dewri et al. 2009)
+    GLM   Σ_rows Σ_j (|g|−1)/(|Σ_j|−1), a suppressed row counts 1 a column       (Iyengar 2002)
+    DCN   Σ_classes rows² + N·s                                       (Bayardo & Agrawal 2005)
+    CE    (s + rows that are not of their class's majority label) / N            (Iyengar 2002)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.histogram import Histogram
+from sqlanon.measurement import Ints, Measurements
+from sqlanon.metrics.release import Released, release
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.scheme import Column
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One entry a scheme in every array; `ce` is NaN where no label was counted."""
+
+    k: Ints
+    k_max: Ints
+    classes: Ints
+    suppressed: Ints
+    nwp: Floats
+    necd: Floats
+    glm: Floats
+    glm_share: Floats
+    dcn: Ints
+    ce: Floats
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    def row(self, i: int) -> dict[str, int | float | None]:
+        """One scheme's scores by name, as plain numbers; None where there is none."""
+        named = {f.name: getattr(self, f.name)[i].item() for f in fields(self)}
+        return {name: None if value != value else value for name, value in named.items()}
+
+
+def score(measured: Measurements, histogram: Histogram, suppression: Suppression) -> Scores:
+    """All scores of the measured schemes under a suppression rule."""
+    released = release(measured, suppression)
+    columns = histogram.space.columns
+    glm = glm_of(released, columns)
+    return Scores(
+        k=released.k,
+        k_max=released.k_max,
+        classes=released.classes,
+        suppressed=released.suppressed,
+        nwp=nwp_of(released, columns, histogram.rows),
+        necd=necd_of(released, histogram.people),
+        glm=glm,
+        glm_share=glm / (histogram.rows * len(columns)),
+        dcn=dcn_of(released, histogram.rows),
+        ce=ce_of(released, histogram.rows),
+    )
+
+
+def nwp_of(released: Released, columns: tuple[Column, ...], rows: int) -> Floats:
+    """Normalized weighted penalty."""
+    weights = np.array([c.weight for c in columns], dtype=np.float64)
+    penalties = _penalties(released, columns)
+    return np.asarray((penalties @ (weights / weights.sum()) + released.suppressed) / rows)
+
+
+def glm_of(released: Released, columns: tuple[Column, ...]) -> Floats:
+    """General loss metric."""
+    by_column = _penalties(released, columns)
+    return np.asarray(by_column.sum(axis=1) + released.suppressed * len(columns))
+
+
+def _penalties(released: Released, columns: tuple[Column, ...]) -> Floats:
+    """Σ over released rows of (|g|−1)/(|Σ_j|−1), by column; 0 for a column of one atom."""
+    steps = np.array([max(c.size - 1, 1) for c in columns], dtype=np.float64)
+    return released.loss / steps
+
+
+def necd_of(released: Released, people: int) -> Floats:
+    """Normalized equivalence class dispersion; 0 for a table of one person."""
+    return (released.k_max - released.k) / max(people - 1, 1)
+
+
+def dcn_of(released: Released, rows: int) -> Ints:
+    """Discernibility."""
+    return released.rows_squared + rows * released.suppressed
+
+
+def ce_of(released: Released, rows: int) -> Floats:
+    """Classification error."""
+    if released.minority is None:
+        return np.full(len(released.k), np.nan)
+    return (released.suppressed + released.minority) / rows

@@ -1,0 +1,23 @@
+"""The policy file: roles of columns, domains, requirements and preferences."""
+
+from sqlanon.policy.policy import Policy, parse_policy, read_policy
+from sqlanon.policy.schema import (
+    ColumnSection,
+    HierarchySection,
+    Others,
+    PolicySection,
+    Role,
+    SourceSection,
+)
+
+__all__ = [
+    "ColumnSection",
+    "HierarchySection",
+    "Others",
+    "Policy",
+    "PolicySection",
+    "Role",
+    "SourceSection",
+    "parse_policy",
+    "read_policy",
+]

@@ -1,0 +1,1 @@
+"""Privacy: which classes are released, and what they protect."""

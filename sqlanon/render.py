@@ -1,0 +1,145 @@
+"""SQL from the templates in `sql/`, where only quoted text and whole numbers can be printed.
+
+A template prints a value through one of three filters: `identifier` for a name, `literal`
+for a value, `sql` for a sqlglot expression. An int may be printed as it is. Everything else,
+above all a plain string, is refused, so that a forgotten filter fails in the first test and
+never reaches a database. Text from a `{% macro %}` or `{% set %}…{% endset %}` block is a
+plain string too; use `{% include %}` to share text.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from functools import cache, partial
+
+import jinja2
+from sqlglot import exp
+
+from sqlanon import resources
+from sqlanon.errors import EngineError
+
+
+class RenderError(TypeError):
+    """A template or its caller is wrong: a defect of sqlanon, not of anyone's data."""
+
+
+class Sql(str):
+    """Text that is safe to print in a template; what the filters and `render` return."""
+
+    __slots__ = ()
+
+
+def render(name: str, *, dialect: str = "duckdb", **context: object) -> Sql:
+    """The SQL of the template `name` below `sql/` (such as "count.sql") in a dialect.
+
+    `dialect` is sqlglot's name of one. The text has no newline at its end. The result may be
+    printed in another template. A name that the template uses and `context` lacks raises
+    jinja2.UndefinedError.
+    """
+    return Sql(_environment(dialect).get_template(name).render(context))
+
+
+def render_text(template: str, *, dialect: str = "duckdb", **context: object) -> Sql:
+    """As `render`, for the text of a template instead of its file."""
+    return Sql(_environment(dialect).from_string(template).render(context))
+
+
+def identifier(name: str, dialect: str) -> Sql:
+    """The name as one quoted identifier; dots and quotes in it are part of the name."""
+    _refuse_undefined(name)
+    if not isinstance(name, str):
+        raise RenderError(f"an identifier is text, not {name!r}")
+    if not name:
+        raise EngineError("A name must not be empty.")
+    _refuse_nul(name, "The name")
+    return Sql(exp.to_identifier(name, quoted=True).sql(dialect))
+
+
+def literal(value: object, dialect: str) -> Sql:
+    """The value as a literal or a cast of one, never subject to another reading.
+
+    None is NULL. A float is cast from text, because 0.1 alone is a DECIMAL to most engines and
+    NaN and the infinities have no other spelling.
+    """
+    _refuse_undefined(value)
+    return Sql(_literal(value).sql(dialect))
+
+
+def sql(expression: exp.Expr, dialect: str) -> Sql:
+    """The expression in the dialect, every identifier quoted."""
+    _refuse_undefined(expression)
+    if not isinstance(expression, exp.Expr):
+        raise RenderError(f"the filter `sql` takes a sqlglot expression, not {expression!r}")
+    text = expression.sql(dialect, identify=True)
+    _refuse_nul(text, "The SQL")
+    return Sql(text)
+
+
+def _literal(value: object) -> exp.Expr:
+    if value is None or isinstance(value, bool | int):
+        return exp.convert(value)
+    if isinstance(value, str):
+        _refuse_nul(value, "The text")
+        return exp.Literal.string(value)
+    if isinstance(value, Decimal) and value.is_finite():
+        # str() may answer 1E+5, which engines read as a float.
+        return exp.Literal.number(format(value, "f"))
+    if isinstance(value, float):
+        return exp.cast(exp.Literal.string(_float_text(value)), exp.DataType.Type.DOUBLE)
+    if isinstance(value, dt.datetime):
+        kind = exp.DataType.Type.TIMESTAMPTZ if value.tzinfo else exp.DataType.Type.TIMESTAMP
+        return exp.cast(exp.Literal.string(value.isoformat(sep=" ")), kind)
+    if isinstance(value, dt.date):
+        return exp.cast(exp.Literal.string(value.isoformat()), exp.DataType.Type.DATE)
+    raise RenderError(f"no literal for {value!r} of type {type(value).__name__}")
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(float(value))  # a subclass, such as numpy's, has a repr of its own
+
+
+def _refuse_nul(text: str, what: str) -> None:
+    if "\0" in text:
+        raise EngineError(
+            f"{what} {text!r} contains a NUL character, which has no safe spelling in SQL. "
+            "Remove it from the source first."
+        )
+
+
+def _refuse_undefined(value: object) -> None:
+    if isinstance(value, jinja2.Undefined):
+        str(value)  # raises UndefinedError, which knows the name
+
+
+def _finalize(value: object) -> object:
+    """What Jinja calls on everything that a template prints, except its own text."""
+    if isinstance(value, Sql) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    _refuse_undefined(value)
+    raise RenderError(
+        f"a plain {type(value).__name__} in a template is an error: {value!r}; "
+        "print it through `identifier`, `literal` or `sql`"
+    )
+
+
+@cache
+def _environment(dialect: str) -> jinja2.Environment:
+    # No autoescape: the text is SQL, and _finalize lets nothing unquoted pass.
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.path("sql"), encoding="utf-8"),
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        autoescape=False,
+    )
+    for function in (identifier, literal, sql):
+        environment.filters[function.__name__] = partial(function, dialect=dialect)
+    return environment

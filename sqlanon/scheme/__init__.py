@@ -1,0 +1,25 @@
+"""Generalizations: partitions of columns, schemes of tables, batches for searches."""
+
+from sqlanon.scheme.batch import Batch, Space
+from sqlanon.scheme.column import Column
+from sqlanon.scheme.labels import group_labels
+from sqlanon.scheme.partition import Bits, Partition, common_refinement
+from sqlanon.scheme.scheme import Scheme, from_bits, from_levels
+from sqlanon.scheme.scheme_file import from_document, read_scheme, to_document, write_scheme
+
+__all__ = [
+    "Batch",
+    "Bits",
+    "Column",
+    "Partition",
+    "Scheme",
+    "Space",
+    "common_refinement",
+    "from_bits",
+    "from_document",
+    "from_levels",
+    "group_labels",
+    "read_scheme",
+    "to_document",
+    "write_scheme",
+]

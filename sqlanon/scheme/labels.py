@@ -1,0 +1,66 @@
+"""How a group is written in a released table.
+
+A group that is a node of the hierarchy carries the node's name, a group of one atom the
+atom's own spelling, an interval of an ordered column "[25, 40)", any other set "{A, B}",
+and the whole of a column without hierarchy "*". NULL alone stays NULL (None here).
+Labels of one partition are distinct, whatever the values and node names contain: where two
+would be the same, both groups are spelled out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlanon.model import format_value
+from sqlanon.scheme.column import Column
+from sqlanon.scheme.partition import Partition
+
+WHOLE = "*"
+
+
+def group_labels(column: Column, partition: Partition) -> tuple[str | None, ...]:
+    """One label a group, in the order of the groups."""
+    labels = [_label(column, start, stop) for start, stop in partition.runs]
+    # Spelled-out labels differ from each other, so every round spells out at least one more.
+    while clashing := _repeated(labels):
+        labels = [
+            _spelled_out(column, start, stop) if label in clashing else label
+            for label, (start, stop) in zip(labels, partition.runs, strict=True)
+        ]
+    return tuple(labels)
+
+
+def _repeated(labels: Sequence[str | None]) -> set[str | None]:
+    return {label for label, count in Counter(labels).items() if count > 1}
+
+
+def _label(column: Column, start: int, stop: int) -> str | None:
+    domain, hierarchy = column.domain, column.hierarchy
+    if domain.has_null and start == domain.width:
+        return None
+    if stop - start == 1:
+        return domain.atom_label(start)
+    if stop > domain.width:
+        # NULL is in it too, which a node of the values alone would hide.
+        return hierarchy.levels[-1][0] if hierarchy and hierarchy.height else WHOLE
+    node = hierarchy.label_of(start, stop) if hierarchy else None
+    if node is not None:
+        return node
+    if stop - start == domain.size:
+        return WHOLE
+    return _spelled_out(column, start, stop)
+
+
+def _spelled_out(column: Column, start: int, stop: int) -> str:
+    """The group by its values: an interval, or a set from which they can be read back."""
+    domain = column.domain
+    if domain.is_sorted:
+        alone = stop - start == 1
+        return domain.atom_label(start) if alone else domain.interval_label(start, stop)
+    return "{" + ", ".join(_quoted(format_value(v)) for v in domain.left_ends[start:stop]) + "}"
+
+
+def _quoted(text: str) -> str:
+    plain = text and text == text.strip() and not any(c in '{},"' for c in text)
+    return text if plain else '"' + text.replace('"', '""') + '"'

@@ -1,0 +1,95 @@
+"""A scheme: one partition a quasi-identifier, a complete generalization of a table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sqlanon.errors import SchemeError
+from sqlanon.scheme.column import Column
+from sqlanon.scheme.labels import group_labels
+from sqlanon.scheme.partition import Bits, Partition, null_apart
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The partitions of all columns of a space, in its order."""
+
+    columns: tuple[Column, ...]
+    partitions: tuple[Partition, ...]
+
+    def __post_init__(self) -> None:
+        for column, partition in zip(self.columns, self.partitions, strict=True):
+            if partition.size != column.size:
+                raise SchemeError(
+                    f"column {column.name!r} has {column.size} atoms, "
+                    f"its partition speaks of {partition.size}"
+                )
+            if not column.is_canonical(partition):
+                raise SchemeError(
+                    f"column {column.name!r}: NULL shares a group with a neighbour; "
+                    "it stands apart unless the whole column is one group"
+                )
+
+    def __getitem__(self, name: str) -> Partition:
+        for column, partition in zip(self.columns, self.partitions, strict=True):
+            if column.name == name:
+                return partition
+        raise KeyError(name)
+
+    @property
+    def bits(self) -> Bits:
+        """All cuts as one string, the columns one after the other."""
+        return np.concatenate([p.bits for p in self.partitions])
+
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """The labels of a column's groups; None is NULL."""
+        column = next(c for c in self.columns if c.name == name)
+        return group_labels(column, self[name])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the decoded form: two ways of writing one scheme have one fingerprint."""
+        return fingerprint([np.packbits(p.bits).tobytes() for p in self.partitions])
+
+
+def fingerprint(packed: Sequence[bytes]) -> str:
+    """The fingerprint of a scheme from the packed bits of its partitions."""
+    digest = hashlib.sha256()
+    for part in packed:
+        digest.update(len(part).to_bytes(4, "big"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def from_levels(columns: Sequence[Column], levels: Sequence[int]) -> Scheme:
+    """The lattice node `levels` as a scheme."""
+    partitions = []
+    for column, level in zip(columns, levels, strict=True):
+        if not 0 <= level <= column.height:
+            raise SchemeError(
+                f"column {column.name!r} has levels 0 to {column.height}, not {level}"
+            )
+        partitions.append(column.levels[level])
+    return Scheme(tuple(columns), tuple(partitions))
+
+
+def from_bits(columns: Sequence[Column], bits: Sequence[bool] | Bits) -> Scheme:
+    """The scheme of one bit string over all columns; NULL's cut follows the others."""
+    flat = np.asarray(bits, dtype=bool)
+    expected = sum(c.positions for c in columns)
+    if len(flat) != expected:
+        raise SchemeError(f"a scheme of these columns has {expected} bits, not {len(flat)}")
+    partitions = []
+    start = 0
+    for column in columns:
+        part = flat[start : start + column.positions]
+        if column.domain.has_null and column.positions:
+            part = null_apart(part)
+        partitions.append(Partition.from_bits(part))
+        start += column.positions
+    return Scheme(tuple(columns), tuple(partitions))

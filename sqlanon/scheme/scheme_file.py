@@ -1,0 +1,222 @@
+"""scheme.json: a scheme in names and values, so that people can read it and it stays valid
+when other values join the data.
+
+    {"version": 1, "columns": {"age": {"cuts": [25, 40, 60]},
+                               "education": {"groups": [["10th", "11th"], ["Bachelors"]]},
+                               "race": {"level": 1, "hierarchy": "5f0c…"}}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import DomainError, SchemeError
+from sqlanon.model import Family, Value, format_value, json_value, parse_value, sort_key
+from sqlanon.scheme.column import Column
+from sqlanon.scheme.partition import Partition
+from sqlanon.scheme.scheme import Scheme
+
+VERSION = 1
+FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy"}}
+"""The ways to write a partition, each with the keys that may stand beside it."""
+
+
+def to_document(scheme: Scheme) -> dict[str, Any]:
+    """The scheme as the JSON document of a scheme file."""
+    pairs = zip(scheme.columns, scheme.partitions, strict=True)
+    return {"version": VERSION, "columns": {c.name: _written(c, p) for c, p in pairs}}
+
+
+def from_document(document: Any, columns: Sequence[Column], origin: str = "scheme") -> Scheme:
+    """The scheme that a document means for these columns; every mistake is a SchemeError."""
+    if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
+        raise SchemeError(f'{origin}: expected an object with "columns"')
+    version = document.get("version", VERSION)
+    if version != VERSION:
+        raise SchemeError(
+            f"{origin}: format version {version!r} is not supported; "
+            f"this sqlanon reads version {VERSION}"
+        )
+    given = document["columns"]
+    names = [c.name for c in columns]
+    for name in given:
+        if name not in names:
+            near = get_close_matches(str(name), names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
+            raise SchemeError(f"{origin}: {name!r} is not a quasi-identifier of the policy{hint}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise SchemeError(f"{origin}: no partition for {', '.join(map(repr, missing))}")
+    partitions = [_read(c, given[c.name], f"{origin}: column {c.name!r}") for c in columns]
+    return Scheme(tuple(columns), tuple(partitions))
+
+
+def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
+    """The scheme of a scheme file, or of a solution in a result file.
+
+    `result.json` stands for its chosen solution, `result.json#2` for solution 2, counted
+    from 0 as in the file.
+    """
+    path, _, number = (
+        str(reference).partition("#") if "#" in str(reference) else (reference, "", "")
+    )
+    document = _json(Path(path))
+    if isinstance(document, Mapping) and "solutions" in document:
+        document = _solution(document, number, str(reference))
+    elif number:
+        raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
+    return from_document(document, columns, str(reference))
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SchemeError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise SchemeError(f"{path}: is not JSON ({error})") from None
+
+
+def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
+    """The solution of a result that a reference means."""
+    solutions = result["solutions"]
+    chosen = number or result.get("chosen")
+    if chosen is None:
+        raise SchemeError(f"{origin}: no solution is chosen; name one, such as result.json#0")
+    if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
+        raise SchemeError(
+            f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
+        )
+    return {"columns": solutions[int(chosen)].get("columns")}
+
+
+def write_scheme(scheme: Scheme, path: str | Path) -> None:
+    """Writes a scheme file."""
+    text = json.dumps(to_document(scheme), indent=2, ensure_ascii=False)
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SchemeError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _written(column: Column, partition: Partition) -> dict[str, Any]:
+    level = column.level_of(partition)
+    if column.family is Family.FULL_DOMAIN and level is not None:
+        entry: dict[str, Any] = {"level": level}
+        if column.hierarchy is not None:
+            entry["hierarchy"] = column.hierarchy.fingerprint
+        return entry
+    domain = column.domain
+    if domain.is_sorted:
+        starts = [start for start, _ in partition.runs[1:] if start < domain.width]
+        entry = {"cuts": [json_value(domain.left_ends[start]) for start in starts]}
+        if domain.has_null:
+            entry["null"] = "apart" if partition.cuts else "merged"
+        return entry
+    return {
+        "groups": [
+            [json_value(domain.left_ends[a]) if a < domain.width else None for a in range(*run)]
+            for run in partition.runs
+        ]
+    }
+
+
+def _read(column: Column, entry: Any, where: str) -> Partition:
+    forms = [form for form in FORMS if isinstance(entry, Mapping) and form in entry]
+    if len(forms) != 1:
+        raise SchemeError(f"{where}: expected one of {', '.join(FORMS)}, found {entry!r}")
+    form = forms[0]
+    extra = set(entry) - {form} - FORMS[form]
+    if extra:
+        raise SchemeError(f"{where}: unknown key {min(map(str, extra))!r} beside {form!r}")
+    if form == "level":
+        return _read_level(column, entry, where)
+    if not isinstance(entry[form], list):
+        raise SchemeError(f"{where}: {form} is not a list")
+    if form == "cuts":
+        return _read_cuts(column, entry, where)
+    return _read_groups(column, entry["groups"], where)
+
+
+def _read_level(column: Column, entry: Mapping[str, Any], where: str) -> Partition:
+    level = entry["level"]
+    if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= column.height:
+        raise SchemeError(f"{where}: level {level!r} is not one of 0 to {column.height}")
+    known = column.hierarchy.fingerprint if column.hierarchy else None
+    if entry.get("hierarchy", known) != known:
+        raise SchemeError(
+            f"{where}: the hierarchy has changed since the scheme was written, so level {level} "
+            "may mean something else; search again, or write the scheme as groups"
+        )
+    return column.levels[level]
+
+
+def _read_cuts(column: Column, entry: Mapping[str, Any], where: str) -> Partition:
+    domain = column.domain
+    if not domain.is_sorted:
+        raise SchemeError(f"{where}: cuts need an ordered column; write groups or a level")
+    atoms = {sort_key(v): i for i, v in enumerate(domain.left_ends)}
+    positions = set()
+    for raw in entry["cuts"]:
+        atom = atoms.get(sort_key(_value(raw, column, where)))
+        if not atom:
+            near = ", ".join(format_value(v) for v in domain.left_ends[1:6])
+            raise SchemeError(
+                f"{where}: {raw!r} is not a place to cut; cuts are left ends of atoms "
+                f"other than the first: {near or 'none'}{', …' if domain.width > 6 else ''}"
+            )
+        positions.add(atom - 1)
+    null = entry.get("null")
+    if null not in (None, "apart", "merged"):
+        raise SchemeError(f'{where}: null is {null!r}, not "apart" or "merged"')
+    if domain.has_null:
+        if null is None:
+            raise SchemeError(f'{where}: the column has NULLs; say "null": "apart" or "merged"')
+        if null == "merged" and positions:
+            raise SchemeError(f"{where}: NULL can be merged only when there are no cuts")
+        if null == "apart" and domain.width:
+            positions.add(column.positions - 1)
+    return Partition(column.size, tuple(sorted(positions)))
+
+
+def _read_groups(column: Column, groups: Sequence[Any], where: str) -> Partition:
+    domain = column.domain
+    atoms: dict[object, int] = {sort_key(v): i for i, v in enumerate(domain.left_ends)}
+    if domain.has_null:
+        atoms[None] = domain.width
+    group_of: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        if not isinstance(group, list) or not group:
+            raise SchemeError(f"{where}: group {number + 1} is not a list of values")
+        for raw in group:
+            key = None if raw is None else sort_key(_value(raw, column, where))
+            if key not in atoms:
+                raise SchemeError(f"{where}: {raw!r} is not in the domain")
+            if atoms[key] in group_of:
+                twice = "in two groups" if group_of[atoms[key]] != number else "listed twice"
+                raise SchemeError(f"{where}: {raw!r} is {twice}")
+            group_of[atoms[key]] = number
+    missing = [i for i in range(column.size) if i not in group_of]
+    if missing:
+        names = [domain.atom_label(i) if i < domain.width else "NULL" for i in missing[:5]]
+        raise SchemeError(f"{where}: no group has {', '.join(map(repr, names))}")
+    try:
+        partition = Partition.from_groups([group_of[i] for i in range(column.size)])
+    except SchemeError as error:
+        raise SchemeError(f"{where}: {error}") from None
+    if not column.is_canonical(partition):
+        raise SchemeError(
+            f"{where}: null shares a group with values; it stands apart or all is one"
+        )
+    return partition
+
+
+def _value(raw: Any, column: Column, where: str) -> Value:
+    try:
+        return parse_value(raw, column.domain.kind)
+    except DomainError as error:
+        raise SchemeError(f"{where}: {error}") from None

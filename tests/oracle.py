@@ -1,0 +1,119 @@
+"""Scores by their definitions, row by row on the raw table: slow, obvious, independent.
+
+Nothing here knows the package. A column is the list of its cells, the groups its atoms are
+put into, and a function that says which atom a cell is. A class is the list of rows whose
+cells fall into the same groups everywhere; its size counts people (distinct subjects) when
+there is a subject column, rows otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+
+def plain_atom(cell: object) -> Hashable:
+    """A cell as something that equals itself: NaN is one value, and so are 0.0 and -0.0."""
+    if isinstance(cell, float):
+        return "NaN" if math.isnan(cell) else cell + 0.0
+    return cell
+
+
+@dataclass
+class OracleColumn:
+    """`groups` are disjoint sets of atoms that together are the whole domain."""
+
+    cells: Sequence[object]
+    groups: Sequence[frozenset[Hashable]]
+    weight: float = 1.0
+    atom_of: Callable[[object], Hashable] = plain_atom
+
+    @property
+    def domain_size(self) -> int:
+        return sum(len(group) for group in self.groups)
+
+    def group_of(self, row: int) -> frozenset[Hashable]:
+        atom = self.atom_of(self.cells[row])
+        (group,) = [group for group in self.groups if atom in group]
+        return group
+
+    def penalty(self, row: int) -> float:
+        """(|g| − 1) / (|Σ| − 1), without the weight."""
+        if self.domain_size == 1:
+            return 0.0
+        return (len(self.group_of(row)) - 1) / (self.domain_size - 1)
+
+
+@dataclass
+class Rule:
+    """Suppression. With k: sizes below k, at most `limit` rows; without: any size."""
+
+    limit: int = 0
+    k: int | None = None
+
+
+def scores(
+    columns: Sequence[OracleColumn],
+    *,
+    subject: Sequence[Hashable] | None = None,
+    label: Sequence[Hashable] | None = None,
+    rule: Rule | None = None,
+) -> dict[str, float | int | None]:
+    """All scores of one generalization."""
+    n = len(columns[0].cells)
+    rule = rule or Rule()
+    classes: dict[Hashable, list[int]] = {}
+    for row in range(n):
+        classes.setdefault(tuple(c.group_of(row) for c in columns), []).append(row)
+
+    def size(members: list[int]) -> int:
+        return len(members) if subject is None else len({subject[row] for row in members})
+
+    suppressed = suppressed_sizes([(size(m), len(m)) for m in classes.values()], rule)
+    kept = [m for m in classes.values() if size(m) not in suppressed]
+    out = sorted(row for m in classes.values() if size(m) in suppressed for row in m)
+    sizes = [size(m) for m in kept]
+    people = n if subject is None else len(set(subject))
+    k, k_max = min(sizes, default=0), max(sizes, default=0)
+
+    total_weight = sum(c.weight for c in columns)
+    nwp = glm = 0.0
+    for row in range(n):
+        for column in columns:
+            penalty = 1.0 if row in out else column.penalty(row)
+            nwp += penalty * column.weight / total_weight
+            glm += penalty
+    return {
+        "k": k,
+        "k_max": k_max,
+        "classes": len(kept),
+        "suppressed": len(out),
+        "nwp": nwp / n,
+        "necd": (k_max - k) / (people - 1) if people > 1 else 0.0,
+        "glm": glm,
+        "glm_share": glm / (n * len(columns)),
+        "dcn": sum(len(m) ** 2 for m in kept) + n * len(out),
+        "ce": None if label is None else (len(out) + strangers(kept, label)) / n,
+    }
+
+
+def suppressed_sizes(classes: Sequence[tuple[int, int]], rule: Rule) -> set[int]:
+    """The class sizes left out; classes are given as (size, rows)."""
+    chosen: set[int] = set()
+    total = 0
+    for size in sorted({size for size, _ in classes}):
+        total += sum(rows for other, rows in classes if other == size)
+        if total > rule.limit or (rule.k is not None and size >= rule.k):
+            break
+        chosen.add(size)
+    return chosen
+
+
+def strangers(kept: Sequence[Sequence[int]], label: Sequence[Hashable]) -> int:
+    """Rows that do not carry the most frequent label of their class."""
+    return sum(
+        len(members) - max(Counter(plain_atom(label[row]) for row in members).values())
+        for members in kept
+    )

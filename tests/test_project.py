@@ -1,0 +1,137 @@
+"""The files around the code agree with one another."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TOP_LEVEL = {
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "docs",
+    "examples",
+    "hierarchies",
+    "pyproject.toml",
+    "requirements.lock",
+    "sql",
+    "sqlanon",
+    "tests",
+}
+
+LEAKS = {
+    "an address": r"[a-z+]+://",
+    "a direct reference": r"\s@\s",
+    "an index or find-links option": r"--(extra-)?index-url|--find-links|--trusted-host",
+    "an absolute path": r"(^|[\s=\"'(])/[\w.]",
+}
+
+
+@pytest.fixture(scope="module")
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def lock() -> dict[str, str]:
+    """Package name -> its whole entry (pin and hashes, continuation lines joined)."""
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    entries = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
+    return {canonical(entry): entry for entry in entries}
+
+
+def canonical(requirement: str) -> str:
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert match, f"not a requirement: {requirement!r}"
+    return re.sub(r"[-_.]+", "-", match.group()).lower()
+
+
+def readme_command(name: str) -> str:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(rf"^<!-- {name} -->\n```sh\n(.+)\n```$", readme, flags=re.MULTILINE)
+    assert len(blocks) == 1, f"README.md needs one single-line block under <!-- {name} -->"
+    return str(blocks[0])
+
+
+def test_readme_names_the_demo_command() -> None:
+    assert readme_command("demo-command") == "python -m pip install . && sqlanon demo"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    shown = subprocess.run(
+        [ROOT / ".ci" / "run", "--show"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.rstrip("\n") == readme_command("test-command")
+
+
+def test_test_command_installs_the_lock() -> None:
+    steps = readme_command("test-command").split(" && ")
+    assert steps == [
+        "python -m pip install -r requirements.lock",
+        "python -m pip install --no-deps -e .",
+        "python -m pytest",
+    ]
+
+
+@pytest.mark.parametrize("what", LEAKS)
+def test_lock_holds_no(what: str) -> None:
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    found = [line for line in text.splitlines() if re.search(LEAKS[what], line)]
+    assert not found
+
+
+def test_lock_pins_and_hashes_every_requirement(lock: dict[str, str]) -> None:
+    assert lock
+    for name, entry in lock.items():
+        assert re.match(r"[\w.-]+==[\w.!+-]+( ;|\s)", entry), f"{name} is not pinned"
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry), f"{name} has no hash"
+
+
+def test_lock_covers_every_dependency(pyproject: dict[str, Any], lock: dict[str, str]) -> None:
+    project = pyproject["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    assert {canonical(requirement) for requirement in wanted} <= lock.keys()
+
+
+def test_layers_hold() -> None:
+    program = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
+    assert program, "lint-imports is missing: install the test extra"
+    done = subprocess.run(
+        [program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_layers_name_modules_that_exist(pyproject: dict[str, Any]) -> None:
+    """A name without parentheses is a promise; import-linter says so less clearly."""
+    (contract,) = pyproject["tool"]["importlinter"]["contracts"]
+    names = [name.strip() for line in contract["layers"] for name in re.split("[:|]", line)]
+    firm = [name for name in names if not name.startswith("(")]
+    package = ROOT / "sqlanon"
+    missing = [
+        name
+        for name in firm
+        if not (package / f"{name}.py").exists() and not (package / name).is_dir()
+    ]
+    assert not missing
+
+
+def test_top_level_of_the_repository_stays_small() -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    top = {path.split("/", 1)[0] for path in listed.stdout.split("\0") if path}
+    assert top <= TOP_LEVEL

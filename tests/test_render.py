@@ -1,0 +1,215 @@
+"""Templates print names and values only in quoted form; expected SQL is written by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+
+import duckdb
+import jinja2
+import pytest
+from sqlglot import exp
+
+from sqlanon import render as module
+from sqlanon import resources
+from sqlanon.errors import EngineError
+from sqlanon.render import RenderError, Sql, render, render_text
+
+HOSTILE = [
+    "plain",
+    "two words",
+    "it's",
+    'say "hi"',
+    '"; DROP TABLE t; --',
+    "'; DROP TABLE t; --",
+    "/* comment */",
+    "-- comment",
+    "a\nb",
+    "a.b",
+    "back\\slash",
+    "back`tick",
+    "{{ 7 }}",
+    "$1 ? :x %s",
+    "Zürich 東京 🦆",
+    "\u202eright to left",
+    "SELECT",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_survives_as_one_identifier(name: str) -> None:
+    sql = render_text("SELECT 1 AS {{ name|identifier }}", name=name)
+    assert duckdb.sql(sql).columns == [name]
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, ""])
+def test_a_text_survives_as_one_literal(value: str) -> None:
+    sql = render_text("SELECT {{ value|literal }}", value=value)
+    assert duckdb.sql(sql).fetchall() == [(value,)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "type_"),
+    [
+        (7, "7", "INTEGER"),
+        (-7, "-7", "INTEGER"),
+        (2**100, "1267650600228229401496703205376", "HUGEINT"),
+        (True, "TRUE", "BOOLEAN"),
+        (None, "NULL", '"NULL"'),
+        (Decimal("1.50"), "1.50", "DECIMAL(3,2)"),
+        (Decimal("-1.50"), "-1.50", "DECIMAL(3,2)"),
+        (Decimal("1E+5"), "100000", "INTEGER"),
+        (0.1, "CAST('0.1' AS DOUBLE)", "DOUBLE"),
+        (5e-324, "CAST('5e-324' AS DOUBLE)", "DOUBLE"),
+        (math.inf, "CAST('Infinity' AS DOUBLE)", "DOUBLE"),
+        (-math.inf, "CAST('-Infinity' AS DOUBLE)", "DOUBLE"),
+        (dt.date(2024, 2, 29), "CAST('2024-02-29' AS DATE)", "DATE"),
+        (
+            dt.datetime(2024, 2, 29, 1, 2, 3, 4),
+            "CAST('2024-02-29 01:02:03.000004' AS TIMESTAMP)",
+            "TIMESTAMP",
+        ),
+    ],
+)
+def test_literals_have_one_spelling_and_come_back_equal(
+    value: object, text: str, type_: str
+) -> None:
+    assert render_text("{{ value|literal }}", value=value) == text
+    relation = duckdb.sql(f"SELECT {text}")
+    assert relation.fetchall() == [(value,)]
+    assert str(relation.types[0]) == type_
+
+
+def test_nan_comes_back_as_nan() -> None:
+    ((value,),) = duckdb.sql(render_text("SELECT {{ x|literal }}", x=math.nan)).fetchall()
+    assert math.isnan(value)
+
+
+def test_a_time_with_a_zone_keeps_its_instant() -> None:
+    noon = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    text = render_text("{{ x|literal }}", x=noon)
+    assert text == "CAST('2024-01-01 12:00:00+02:00' AS TIMESTAMPTZ)"
+    # 12:00 at +02:00 is 10:00 UTC, 1704103200 seconds after 1970.
+    assert duckdb.sql(f"SELECT epoch({text})").fetchall() == [(1704103200.0,)]
+
+
+def test_the_dialect_decides_on_quotes_and_types() -> None:
+    template = "{{ name|identifier }} {{ value|literal }} {{ number|literal }}"
+    context = {"name": "a`b", "value": "it's", "number": 0.5}
+    assert render_text(template, dialect="spark", **context) == (
+        "`a``b` 'it\\'s' CAST('0.5' AS DOUBLE)"
+    )
+    assert render_text(template, dialect="postgres", **context) == (
+        "\"a`b\" 'it''s' CAST('0.5' AS DOUBLE PRECISION)"
+    )
+
+
+def test_an_expression_is_printed_with_its_identifiers_quoted() -> None:
+    expression = exp.column("order", table="t").eq(exp.Literal.string("x'y"))
+    assert render_text("{{ e|sql }}", e=expression) == "\"t\".\"order\" = 'x''y'"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ value }}",
+        "{{ 'constant' }}",
+        "{{ '' }}",
+        "{{ value|upper }}",
+        "{{ value|identifier ~ value }}",
+        "{{ value|identifier|replace('x', 'y') }}",
+        "{{ [value]|join(', ') }}",
+        "{{ flag }}",
+        "{{ 0.5 }}",
+        "{{ none }}",
+        "{{ [1] }}",
+        "{% set block %}x{% endset %}{{ block }}",
+        "{% macro m() %}x{% endmacro %}{{ m() }}",
+        "{{ value|sql }}",
+        "{{ 1|identifier }}",
+        "{{ [1]|literal }}",
+    ],
+)
+def test_anything_unquoted_but_an_int_is_refused(template: str) -> None:
+    with pytest.raises(RenderError):
+        render_text(template, value="x", flag=True)
+
+
+def test_the_refusal_names_the_value_and_the_filters() -> None:
+    with pytest.raises(RenderError, match=r"a plain str in a template is an error: 'x; --'.*liter"):
+        render_text("{{ value }}", value="x; --")
+
+
+def test_decimals_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(RenderError, match="no literal"):
+        render_text("{{ x|literal }}", x=Decimal("NaN"))
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+@pytest.mark.parametrize("filter_", ["identifier", "literal"])
+def test_nul_is_refused(filter_: str, dialect: str) -> None:
+    with pytest.raises(EngineError, match=r"'a\\x00b' contains a NUL character"):
+        render_text(f"{{{{ x|{filter_} }}}}", dialect=dialect, x="a\0b")
+
+
+def test_nul_in_an_expression_is_refused() -> None:
+    with pytest.raises(EngineError, match="NUL"):
+        render_text("{{ x|sql }}", x=exp.Literal.string("a\0b"))
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(EngineError, match="must not be empty"):
+        render_text("{{ x|identifier }}", x="")
+
+
+def test_template_text_and_ints_pass_and_blocks_leave_no_blank_lines() -> None:
+    template = """\
+SELECT
+    {% for name in names %}
+    {{ name|identifier }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+FROM t LIMIT {{ limit }}
+"""
+    assert render_text(template, names=["a", "b"], limit=10) == (
+        'SELECT\n    "a",\n    "b"\nFROM t LIMIT 10'
+    )
+
+
+def test_a_rendered_text_may_stand_in_another_template() -> None:
+    inner = render_text("SELECT {{ 1 }}")
+    assert isinstance(inner, Sql)
+    assert render_text("SELECT * FROM ({{ inner }})", inner=inner) == "SELECT * FROM (SELECT 1)"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ missing }}",
+        "{{ missing|identifier }}",
+        "{{ missing|literal }}",
+        "{{ missing|sql }}",
+        "{{ x.missing }}",
+        "{% for each in missing %}{% endfor %}",
+    ],
+)
+def test_a_missing_name_is_an_error(template: str) -> None:
+    with pytest.raises(jinja2.UndefinedError, match="missing"):
+        render_text(template, x=1)
+
+
+def test_templates_are_read_from_the_sql_folder() -> None:
+    text = resources.path("sql", "datasets", "people.sql").read_text(encoding="utf-8")
+    assert render("datasets/people.sql") == text.rstrip("\n")
+
+
+def test_an_unknown_template_is_an_error() -> None:
+    with pytest.raises(jinja2.TemplateNotFound):
+        render("no/such.sql")
+
+
+def test_every_template_compiles() -> None:
+    environment = module._environment("duckdb")
+    for name in environment.list_templates(extensions=["sql"]):
+        environment.get_template(name)
