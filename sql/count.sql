@@ -9,7 +9,5 @@ SELECT
 {% endfor %}
   COUNT(*) AS n_rows
 FROM {{ source | sql }}
-GROUP BY
-{% for _ in range(atoms | length + values | length) %}
-  {{ loop.index }}{% if not loop.last %},{% endif %}
-{% endfor %}
+GROUP BY {% for _ in range(atoms | length + values | length) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+

@@ -9,10 +9,8 @@ WITH counted AS (
     {{ subject | sql }} AS subject,
     COUNT(*) AS n_rows
   FROM {{ source | sql }}
-  GROUP BY
-{% for _ in range(atoms | length + 1) %}
-    {{ loop.index }}{% if not loop.last %},{% endif %}
-{% endfor %}
+  GROUP BY {% for _ in range(atoms | length + 1) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+
 ),
 placed AS (
   SELECT counted.*, COUNT(*) OVER (PARTITION BY subject) AS n_tuples FROM counted
@@ -25,7 +23,5 @@ SELECT
   COUNT(*) AS n_people,
   CAST(SUM(n_rows) AS BIGINT) AS n_rows
 FROM placed
-GROUP BY
-{% for _ in range(atoms | length + 1) %}
-  {{ loop.index }}{% if not loop.last %},{% endif %}
-{% endfor %}
+GROUP BY {% for _ in range(atoms | length + 1) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+

@@ -10,10 +10,8 @@ WITH counted AS (
     {{ subject | sql }} AS subject,
     COUNT(*) AS n_rows
   FROM {{ source | sql }}
-  GROUP BY
-{% for _ in range(atoms | length + 2) %}
-    {{ loop.index }}{% if not loop.last %},{% endif %}
-{% endfor %}
+  GROUP BY {% for _ in range(atoms | length + 2) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+
 ),
 tuples AS (
   SELECT DISTINCT
@@ -36,7 +34,5 @@ SELECT
   CAST(SUM(n_rows) AS BIGINT) AS n_rows
 FROM counted
 JOIN places ON places.subject = counted.subject
-GROUP BY
-{% for _ in range(atoms | length + 2) %}
-  {{ loop.index }}{% if not loop.last %},{% endif %}
-{% endfor %}
+GROUP BY {% for _ in range(atoms | length + 2) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+

@@ -1,7 +1,7 @@
 -- reads:  the source
 -- yields: the values of one column that its declared range does not cover, most rows first
 SELECT
-  {{ column | sql }} AS value,
+  {{ value | sql }} AS value,
   COUNT(*) AS n_rows
 FROM {{ source | sql }}
 WHERE {{ atom | sql }} = -1

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 def plain_atom(cell: object) -> Hashable:
@@ -39,11 +40,11 @@ class OracleColumn:
         (group,) = [group for group in self.groups if atom in group]
         return group
 
-    def penalty(self, row: int) -> float:
+    def penalty(self, row: int) -> Fraction:
         """(|g| − 1) / (|Σ| − 1), without the weight."""
         if self.domain_size == 1:
-            return 0.0
-        return (len(self.group_of(row)) - 1) / (self.domain_size - 1)
+            return Fraction(0)
+        return Fraction(len(self.group_of(row)) - 1, self.domain_size - 1)
 
 
 @dataclass
@@ -60,8 +61,8 @@ def scores(
     subject: Sequence[Hashable] | None = None,
     label: Sequence[Hashable] | None = None,
     rule: Rule | None = None,
-) -> dict[str, float | int | None]:
-    """All scores of one generalization."""
+) -> dict[str, float | Fraction | int | None]:
+    """All scores of one generalization; GLM is exact."""
     n = len(columns[0].cells)
     rule = rule or Rule()
     classes: dict[Hashable, list[int]] = {}
@@ -73,17 +74,17 @@ def scores(
 
     suppressed = suppressed_sizes([(size(m), len(m)) for m in classes.values()], rule)
     kept = [m for m in classes.values() if size(m) not in suppressed]
-    out = sorted(row for m in classes.values() if size(m) in suppressed for row in m)
+    out = {row for m in classes.values() if size(m) in suppressed for row in m}
     sizes = [size(m) for m in kept]
     people = n if subject is None else len(set(subject))
     k, k_max = min(sizes, default=0), max(sizes, default=0)
 
     total_weight = sum(c.weight for c in columns)
-    nwp = glm = 0.0
+    nwp, glm = 0.0, Fraction(0)
     for row in range(n):
         for column in columns:
-            penalty = 1.0 if row in out else column.penalty(row)
-            nwp += penalty * column.weight / total_weight
+            penalty = Fraction(1) if row in out else column.penalty(row)
+            nwp += float(penalty) * column.weight / total_weight
             glm += penalty
     return {
         "k": k,
@@ -95,6 +96,7 @@ def scores(
         "glm": glm,
         "glm_share": glm / (n * len(columns)),
         "dcn": sum(len(m) ** 2 for m in kept) + n * len(out),
+        "rows_below": sum(len(m) for m in classes.values() if rule.k and size(m) < rule.k),
         "ce": None if label is None else (len(out) + strangers(kept, label)) / n,
     }
 

@@ -11,9 +11,10 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from sqlanon.api.bind import check_columns, open_policy_source, quasis_of
+from sqlanon.api.bind import check_columns, open_lent_source, open_policy_source, quasis_of
 from sqlanon.api.solution import Solution
 from sqlanon.engines import Source, open_source
+from sqlanon.errors import EngineError
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, count
 from sqlanon.policy import Policy, parse_policy, read_policy
@@ -37,14 +38,16 @@ def load(
 
     `connection` is an open DuckDB connection to use instead of the policy's own; it stays
     open. `data` is a DataFrame or Arrow table to use as the source. A `workspace` file keeps
-    measurements for the next run.
+    measurements for the next run. `workers` is the number of threads, by default one a
+    processor.
     """
+    if connection is not None and data is not None:
+        raise EngineError("give load() a connection or data, not both")
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
-    section = checked.section.source
     if data is not None:
         source = open_source(data=data)
     elif connection is not None:
-        source = open_source(connection=connection, table=section.table, query=section.query)
+        source = open_lent_source(checked, connection)
     else:
         source = open_policy_source(checked)
     try:
@@ -79,9 +82,11 @@ class Anonymizer:
 
     def close(self) -> None:
         """Writes the workspace and closes everything that was opened here."""
-        if "evaluator" in self.__dict__:
-            self.evaluator.close()
-        self.source.engine.close()
+        try:
+            if "evaluator" in self.__dict__:
+                self.evaluator.close()
+        finally:
+            self.source.engine.close()
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -136,6 +141,8 @@ class Anonymizer:
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
         """The scores of several schemes, evaluated together."""
         read = [self.scheme(s) for s in schemes]
+        if not read:
+            return []
         scores = self.evaluator.score(read)
         ach, pref_dev = None, None
         if self.preference is not None:

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from duckdb import DuckDBPyConnection
 from sqlglot import exp
 
 from sqlanon import hierarchy as hierarchies
 from sqlanon import resources
 from sqlanon.engines import Source, open_source, open_table
-from sqlanon.errors import HierarchyError, PolicyError, ResourceError
+from sqlanon.errors import DomainError, HierarchyError, PolicyError, ResourceError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import HierarchyBuilder, Quasi
 from sqlanon.histogram.atoms import column
-from sqlanon.model import Family, Kind, Value, format_value
+from sqlanon.model import Family, Kind, Value, format_value, parse_value, sort_key
 from sqlanon.policy import ColumnSection, HierarchySection, Others, Policy, Role
 
 
@@ -27,25 +28,36 @@ def open_policy_source(policy: Policy) -> Source:
     file = None if section.file is None else policy.folder / section.file
     connection = section.connection
     prefix = "duckdb:///"
-    if connection and connection.startswith(prefix):
-        path = policy.folder.absolute() / connection.removeprefix(prefix)
-        connection = f"{prefix}{path}"
+    path = (connection or "").removeprefix(prefix)
+    if connection and connection.startswith(prefix) and path not in ("", ":memory:"):
+        connection = f"{prefix}{policy.folder.absolute() / path}"
     if section.table is None and section.query is None and file is None:
         raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
     return open_source(connection=connection, table=section.table, query=section.query, file=file)
+
+
+def open_lent_source(policy: Policy, connection: DuckDBPyConnection) -> Source:
+    """The policy's table or query on a connection of the caller."""
+    section = policy.section.source
+    if section.table is None and section.query is None:
+        found = "a file" if section.file is not None else "neither"
+        raise PolicyError(
+            f"{policy.origin}: source: with a connection it needs a table or query, found {found}"
+        )
+    return open_source(connection=connection, table=section.table, query=section.query)
 
 
 def check_columns(policy: Policy, source: Source) -> None:
     """Every column of the policy exists, and every column of the source is spoken for."""
     present = [c.name for c in source.columns]
     named = list(policy.section.columns)
-    problems = []
     subject = policy.section.subject
-    for name in [*named, *([subject] if subject is not None else [])]:
-        if name not in present:
-            near = difflib.get_close_matches(name, present, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            problems.append(f"column {name!r} is not in {source.name}{hint}")
+    wanted = dict.fromkeys([*named, *([subject] if subject is not None else [])])
+    problems = [
+        f"column {name!r} is not in {source.name}{_meant(name, present)}"
+        for name in wanted
+        if name not in present
+    ]
     silent = [name for name in present if name not in named and name != subject]
     if silent and policy.section.others is Others.REFUSE:
         listed = ", ".join(map(repr, silent))
@@ -57,6 +69,12 @@ def check_columns(policy: Policy, source: Source) -> None:
         raise PolicyError("\n".join(f"{policy.origin}: {problem}" for problem in problems))
 
 
+def _meant(name: str, present: Sequence[str]) -> str:
+    by_lower = {other.lower(): other for other in present}
+    near = difflib.get_close_matches(name.lower(), by_lower, 1)
+    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
 def quasis_of(policy: Policy, source: Source) -> list[Quasi]:
     """The quasi-identifiers of a policy, their hierarchies read."""
     return [
@@ -66,7 +84,7 @@ def quasis_of(policy: Policy, source: Source) -> list[Quasi]:
 
 
 def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) -> Quasi:
-    hierarchy = _hierarchy(policy, source, section.hierarchy)
+    hierarchy = _hierarchy(policy, source, name, section.hierarchy)
     default = Family.TAXONOMIC if hierarchy else Family.CONTIGUOUS
     return Quasi(
         name,
@@ -80,20 +98,32 @@ def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) ->
 
 
 def _hierarchy(
-    policy: Policy, source: Source, spec: str | HierarchySection | None
+    policy: Policy, source: Source, name: str, spec: str | HierarchySection | None
 ) -> Hierarchy | HierarchyBuilder | None:
     if spec is None:
         return None
     if isinstance(spec, str):
         return hierarchies.read(find_hierarchy(spec, policy.folder))
     if spec.table is not None:
-        return _from_table(source, spec.table)
+        return _from_table(source, spec.table, source.column(name).kind)
+    return partial(_built, name, _builder(spec))
+
+
+def _builder(spec: HierarchySection) -> HierarchyBuilder:
     if spec.intervals is not None:
         return partial(_intervals, spec.intervals, spec.origin)
     if spec.mask is not None:
         return partial(_masked, spec.mask.character, spec.mask.side)
     assert spec.date is not None
     return partial(_dates, spec.date)
+
+
+def _built(name: str, build: HierarchyBuilder, values: Sequence[Value], kind: Kind) -> Hierarchy:
+    """What a builder makes, its errors with the column they are about."""
+    try:
+        return build(values, kind)
+    except HierarchyError as error:
+        raise HierarchyError(f"column {name!r}: {error}") from None
 
 
 def find_hierarchy(name: str, folder: Path) -> Path:
@@ -107,18 +137,24 @@ def find_hierarchy(name: str, folder: Path) -> Path:
         return own  # reading it says that it is missing
 
 
-def _from_table(source: Source, name: str) -> Hierarchy:
+def _from_table(source: Source, name: str, kind: Kind | None) -> Hierarchy:
     """One row a leaf, one column a level, in the order of the table's columns."""
     table = open_table(source.engine, name)
     levels = [exp.cast(column(c.name), "text").as_(c.name, quoted=True) for c in table.columns]
     fetched = source.engine.fetch(exp.select(*levels).from_(table.relation))
-    # Rows of a table have no order, so the leaves are put in one that is always the same.
-    rows = sorted(zip(*(c.to_pylist() for c in fetched.columns), strict=True), key=_row_order)
+    rows = list(zip(*(c.to_pylist() for c in fetched.columns), strict=True))
+    # Rows of a table have no order; by value, groups of neighbouring numbers are intervals.
+    rows.sort(key=lambda row: _leaf_order(row[0], kind))
     return Hierarchy.from_rows(rows, f"table {name}")
 
 
-def _row_order(row: tuple[str | None, ...]) -> list[str]:
-    return [label or "" for label in reversed(row)]
+def _leaf_order(leaf: str | None, kind: Kind | None) -> tuple[bool, object, str]:
+    """By value where the leaf is one; what is none is refused later, with its name."""
+    try:
+        value = sort_key(parse_value(leaf, kind or Kind.TEXT))
+    except DomainError:
+        return (True, "", leaf or "")
+    return (False, value, leaf or "")
 
 
 def _intervals(
@@ -135,5 +171,5 @@ def _masked(character: str, side: str, values: Sequence[Value], kind: Kind) -> H
 def _dates(steps: Sequence[str], values: Sequence[Value], kind: Kind) -> Hierarchy:
     moments = [v for v in values if isinstance(v, dt.date)]
     if len(moments) < len(values):
-        raise HierarchyError(f"a hierarchy of dates needs dates, the column is {kind}")
+        raise HierarchyError(f"a hierarchy of dates needs dates, these values are {kind}")
     return hierarchies.dates(moments, steps)

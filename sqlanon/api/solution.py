@@ -67,10 +67,18 @@ class Solution:
     def _groups(self) -> list[str]:
         lines = []
         for column in self.scheme.columns:
-            labels = ["NULL" if x is None else x for x in self.scheme.labels(column.name)]
+            labels = [format_label(label) for label in self.scheme.labels(column.name)]
             shown = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
-            lines.append(f"{column.name}: {len(labels)} of {column.size} groups: {shown}")
+            name = format_label(column.name)
+            lines.append(f"{name}: {len(labels)} of {column.size} groups: {shown}")
         return lines
+
+
+def format_label(label: str | None) -> str:
+    """A label as one line of text: what would move a terminal's cursor is spelled out."""
+    if label is None:
+        return "NULL"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)
 
 
 def format_score(value: int | float) -> str:

@@ -18,7 +18,7 @@ STEPS = (
     ("one level up", (0, 1, 1, 1, 1, 1, 1, 1)),
     ("two levels up", (0, 2, 2, 2, 2, 1, 1, 2)),
     ("age hidden", (1, 0, 0, 0, 0, 0, 0, 0)),
-    ("everything hidden", (1, 3, 3, 3, 3, 1, 1, 4)),
+    ("all hidden", (1, 3, 3, 3, 3, 1, 1, 4)),
 )
 """Lattice nodes over the columns of examples/adult/policy.yml."""
 
@@ -46,7 +46,8 @@ def demo(as_json: bool, quiet: bool) -> None:
     screen = console()
     if not quiet:
         screen.print("[bold]The policy[/]: what is known of the columns, and what is wanted\n")
-        screen.print(Syntax(policy.read_text(encoding="utf-8"), "yaml", background_color="default"))
+        text = policy.read_text(encoding="utf-8")
+        screen.print(Syntax(text, "yaml", background_color="default", word_wrap=True))
         screen.print(
             f"\nOne GROUP BY turned [bold]{histogram.rows:,}[/] rows into "
             f"[bold]{len(histogram.tally):,}[/] counted tuples in {counted:.2f} s. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 
@@ -38,6 +39,9 @@ cli.add_command(measure)
 
 def main() -> None:
     """Runs the command; a user's mistake ends in one message and an exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for encodings that lack a sign
     try:
         cli.main(prog_name="sqlanon", standalone_mode=False)
     except SqlanonError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,15 +11,17 @@ import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from sqlanon.api.solution import DESCRIPTIONS, Solution, format_score
+from sqlanon.api.solution import DESCRIPTIONS, Solution, format_label, format_score
 
 REQUIREMENT_FAILS = 3
 
 
 def print_json(document: Any) -> None:
     """One document on standard output."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    escaped = "utf" not in (sys.stdout.encoding or "").lower()
+    click.echo(json.dumps(document, indent=2, ensure_ascii=escaped))
 
 
 def score_table(solution: Solution) -> Table:
@@ -41,9 +44,11 @@ def group_table(solution: Solution) -> Table:
     table.add_column("groups", justify="right")
     table.add_column("labels", overflow="fold")
     for column in solution.scheme.columns:
-        labels = ["NULL" if x is None else x for x in solution.scheme.labels(column.name)]
+        labels = [format_label(label) for label in solution.scheme.labels(column.name)]
         shown = " · ".join(labels[:12]) + (" · …" if len(labels) > 12 else "")
-        table.add_row(column.name, f"{len(labels)} of {column.size}", shown)
+        # As Text, because a str may hold [marks] that rich would obey.
+        name = Text(format_label(column.name))
+        table.add_row(name, f"{len(labels)} of {column.size}", Text(shown))
     return table
 
 

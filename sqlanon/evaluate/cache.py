@@ -7,7 +7,9 @@ a stale measurement is never found, because nobody asks for its key.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon import resources
+from sqlanon.engines.duckdb_errors import explain_opening
 from sqlanon.errors import EngineError
 from sqlanon.measurement import Detail, Measurement
 
@@ -32,10 +35,18 @@ class Cache:
         self._by_key: dict[bytes, Measurement] = {}
         self._pending: dict[str, Measurement] = {}
         self._connection = _open(workspace)
-        self._connection.execute(
-            resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
-        )
-        self._stored = self._load()
+        try:
+            with _private_files():
+                self._connection.execute(
+                    resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
+                )
+            self._stored = self._load()
+        except duckdb.Error as error:
+            self._connection.close()
+            raise EngineError(
+                f"Workspace {workspace} was not made by this version of sqlanon. Give another "
+                f"file, or delete this one. {str(error).splitlines()[0]}"
+            ) from error
 
     def get(self, key: bytes, detail: Detail, name: Callable[[], str]) -> Measurement | None:
         """The measurement of the scheme `key`, if it is known in enough detail.
@@ -75,13 +86,15 @@ class Cache:
                 [None if a is None else a.ravel() for a in lists], pa.list_(pa.int64())
             )
         self._connection.register("incoming", pa.table(columns))
-        self._connection.execute("INSERT OR REPLACE INTO evaluation BY NAME FROM incoming")
+        with _private_files():
+            self._connection.execute("INSERT OR REPLACE INTO evaluation BY NAME FROM incoming")
         self._connection.unregister("incoming")
         self._pending.clear()
 
     def close(self) -> None:
         self.flush()
-        self._connection.close()
+        with _private_files():
+            self._connection.close()
 
     def _load(self) -> dict[str, Measurement]:
         found = self._connection.execute(
@@ -110,8 +123,21 @@ def _open(workspace: str | Path | None) -> duckdb.DuckDBPyConnection:
         return duckdb.connect(":memory:", config={"threads": 1})
     path = Path(workspace)
     try:
-        connection = duckdb.connect(path, config={"threads": 1})
+        with _private_files():
+            connection = duckdb.connect(path, config={"threads": 1})
     except duckdb.Error as error:
-        raise EngineError(f"workspace {workspace}: {str(error).splitlines()[0]}") from None
-    path.chmod(0o600)  # class sizes of a private table are nobody else's business
+        raise explain_opening(error, path) from error
+    path.chmod(0o600)  # an older file may be open to others
     return connection
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Files that DuckDB makes meanwhile, its log among them, are for the owner alone: class
+    sizes of a private table are nobody else's business.
+    """
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

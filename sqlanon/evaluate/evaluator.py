@@ -15,7 +15,7 @@ from sqlanon.evaluate.loss import ColumnLoss
 from sqlanon.evaluate.plan import Group, plan
 from sqlanon.evaluate.workbench import Database, Workbench
 from sqlanon.histogram import Histogram
-from sqlanon.measurement import Detail, Measurement, Measurements
+from sqlanon.measurement import Detail, Ints, Measurement, Measurements
 from sqlanon.metrics import Scores, score
 from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Scheme, Space
@@ -104,6 +104,13 @@ class Evaluator:
             self.effort.distinct += len(missing)
         return Measurements.of([found[key] for key in batch.keys])
 
+    def column_loss(self, batch: Batch) -> Ints:
+        """Σ over rows of (atoms in the row's group − 1), by scheme and column.
+
+        Nothing is suppressed and nothing is queried: it comes from one-column counts.
+        """
+        return np.column_stack([c.of(batch.ids[:, j]) for j, c in enumerate(self._losses)])
+
     def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
         layout = self._workbench.layout_of(batch)
         if layout is None:
@@ -115,7 +122,7 @@ class Evaluator:
         groups = plan(layout, kept, batch.ids, self._workbench.rows, self._workbench.workers)
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]
-        losses = np.column_stack([c.of(batch.ids[:, j]) for j, c in enumerate(self._losses)])
+        losses = self.column_loss(batch)
         self.effort.queries += len(groups)
 
         def work(database: Database, group: Group) -> list[Measurement]:

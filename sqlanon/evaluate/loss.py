@@ -28,14 +28,13 @@ class ColumnLoss:
             starts = range(known, wanted, step)
             fresh = [self._compute(np.arange(a, min(a + step, wanted))) for a in starts]
             self._loss = np.concatenate([self._loss, *fresh])
-        return self._loss[ids]
+        return np.take(self._loss, ids)
 
     def _compute(self, ids: Ints) -> Ints:
         sizes = atoms_by_group(self._table, ids)
         groups = group_of_atom(self._table, ids)
         penalties: Ints = np.take_along_axis(sizes, groups, axis=1) - 1
-        losses: Ints = penalties @ self._rows
-        return losses
+        return np.asarray(penalties @ self._rows)
 
 
 def group_of_atom(table: PartitionTable, ids: npt.NDArray[np.integer]) -> Ints:

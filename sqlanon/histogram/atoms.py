@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -18,7 +18,7 @@ def column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def counted_value(name: str, kind: Kind, type_: str) -> exp.Expression:
+def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
     """The column itself, in the one form its values are compared in."""
     value = column(name)
     if kind is Kind.FLOAT:
@@ -28,34 +28,74 @@ def counted_value(name: str, kind: Kind, type_: str) -> exp.Expression:
     return value
 
 
-def interval_atom(domain: IntervalDomain) -> exp.Expression:
-    """The number of the interval a cell lies in; NULL for NULL, OUTSIDE off the range.
-
-    A balanced tree of comparisons against the edges: exact for every kind, unlike a
-    division, and the same comparisons that the released table is built with.
-    """
+def interval_atom(domain: IntervalDomain) -> exp.Expr:
+    """The number of the interval a cell lies in; NULL for NULL, OUTSIDE off the range."""
     value = column(domain.column)
-    edges = [literal(edge) for edge in domain.edges]
-    outside = exp.or_(value < edges[0], value > edges[-1])
-    return (
-        exp.case()
-        .when(value.is_(exp.null()), exp.null())
-        .when(outside, exp.Literal.number(OUTSIDE))
-        .else_(_bisect(value, edges, 0, domain.width))
+    low, high = literal(domain.edges[0]), literal(domain.edges[-1])
+    inside = _by_division(domain, value) or _by_comparison(domain, value)
+    return _case(
+        (value.is_(exp.null()), exp.null()),
+        (exp.or_(value < low, value > high), exp.Literal.number(OUTSIDE)),
+        otherwise=inside,
     )
 
 
-def _bisect(
-    value: exp.Column, edges: Sequence[exp.Expression], start: int, stop: int
-) -> exp.Expression:
-    if stop - start == 1:
-        return exp.Literal.number(start)
-    middle = (start + stop) // 2
-    low, high = _bisect(value, edges, start, middle), _bisect(value, edges, middle, stop)
-    return exp.case().when(value < edges[middle].copy(), low).else_(high)
+def _by_division(domain: IntervalDomain, value: exp.Column) -> exp.Expr | None:
+    """The number by whole-number arithmetic, which is exact; None where that does not apply."""
+    starts = domain.edges[:-1]
+    if domain.kind is Kind.INTEGER:
+        numbers = [int(v) for v in starts if isinstance(v, int)]
+        # Wide enough for the difference: 100 - (-100) overflows a column of one byte.
+        position: exp.Expr = exp.cast(value.copy(), "bigint") - literal(starts[0])
+        safe = abs(numbers[0]) < 2**31 and abs(numbers[-1]) < 2**31
+    else:
+        # First days of months are counted by their month.
+        dates = [v for v in starts if isinstance(v, dt.date) and _starts_month(v)]
+        numbers = [12 * v.year + v.month for v in dates]
+        year, month = (exp.Extract(this=exp.var(part), expression=value.copy()) for part in _PARTS)
+        if len(dates) < len(starts):
+            return None
+        position = year * exp.Literal.number(12) + month - exp.Literal.number(numbers[0])
+        safe = True
+    steps = {after - before for before, after in pairwise(numbers)}
+    if not safe or len(steps) != 1:
+        return None
+    step = exp.Literal.number(steps.pop())
+    # The last interval is closed: its right end, where the next one would begin, is in it.
+    last = (value >= literal(starts[-1]), exp.Literal.number(domain.width - 1))
+    return _case(last, otherwise=exp.IntDiv(this=exp.paren(position), expression=step))
 
 
-def literal(value: Value) -> exp.Expression:
+_PARTS = ("year", "month")
+
+
+def _starts_month(value: dt.date) -> bool:
+    midnight = not isinstance(value, dt.datetime) or (
+        value.time() == dt.time() and value.tzinfo is None
+    )
+    return value.day == 1 and midnight
+
+
+def _by_comparison(domain: IntervalDomain, value: exp.Column) -> exp.Expr:
+    """The number by a balanced tree of comparisons: exact for every kind, unlike a division."""
+
+    def between(start: int, stop: int) -> exp.Expr:
+        if stop - start == 1:
+            return exp.Literal.number(start)
+        middle = (start + stop) // 2
+        below = exp.LT(this=value.copy(), expression=literal(domain.edges[middle]))
+        return _case((below, between(start, middle)), otherwise=between(middle, stop))
+
+    return between(0, domain.width)
+
+
+def _case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr) -> exp.Case:
+    """Made at once: sqlglot's own builder copies the tree at every step."""
+    ifs = [exp.If(this=condition, true=result) for condition, result in branches]
+    return exp.Case(ifs=ifs, default=otherwise)
+
+
+def literal(value: Value) -> exp.Expr:
     """A value as an SQL literal of its own type."""
     text = exp.Literal.string(format_value(value))
     if isinstance(value, bool):

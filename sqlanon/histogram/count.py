@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from sqlanon.domain import Domain, IntervalDomain
 from sqlanon.engines import Source
@@ -19,7 +20,7 @@ from sqlanon.histogram.atoms import OUTSIDE, column, counted_value, interval_ato
 from sqlanon.histogram.encode import Counted, Encoded, describe_uncovered, encode
 from sqlanon.histogram.histogram import Codes, Facet, Histogram, Ints, Tally
 from sqlanon.histogram.quasi import Quasi
-from sqlanon.model import Kind, format_value, sort_key
+from sqlanon.model import Kind, sort_key
 from sqlanon.render import render
 from sqlanon.scheme import Column, Space
 
@@ -65,8 +66,10 @@ class _Counter:
         return Histogram(Space(columns), tally, total, total, facets)
 
     def by_subject(self, subject: str) -> Histogram:
-        people = self._count_subjects(subject)
-        identity = column(subject)
+        info = self.source.column(subject)
+        kind = _supported(info.kind, subject, info.type)
+        identity = counted_value(subject, kind, info.type)
+        people = self._count_subjects(subject, identity)
         table = self._fetch("count_people.sql", subject=identity)
         columns, codes, rows = self._encoded(table)
         movers = pc.unique(table["mover"]).drop_null()
@@ -147,27 +150,26 @@ class _Counter:
             "uncovered.sql",
             dialect=self.source.engine.dialect,
             source=self.source.relation,
-            column=column(counted.name),
+            value=exp.cast(column(counted.name), "text"),
             atom=counted.expression,
         )
         found = self.source.engine.fetch(text)
-        values = [format_value(v) for v in found["value"].to_pylist()]
-        return tuple(zip(values, found["n_rows"].to_pylist(), strict=True))
+        return tuple(zip(found["value"].to_pylist(), found["n_rows"].to_pylist(), strict=True))
 
-    def _count_subjects(self, subject: str) -> int:
+    def _count_subjects(self, subject: str, identity: exp.Expr) -> int:
         """The number of people; every row must say whose it is."""
-        self.source.column(subject)
         text = render(
             "count_subjects.sql",
             dialect=self.source.engine.dialect,
             source=self.source.relation,
-            subject=column(subject),
+            subject=identity,
         )
         found = self.source.engine.fetch(text).to_pylist()[0]
         if found["n_unnamed"]:
+            unnamed = f"{found['n_unnamed']:,} row{'s' if found['n_unnamed'] > 1 else ''}"
             raise SubjectError(
-                f"subject column {subject!r} is NULL in {found['n_unnamed']:,} rows, so nobody "
-                "can tell how many people they are; fill it in or leave these rows out"
+                f"subject column {subject!r} is NULL in {unnamed}, so nobody can tell "
+                "how many people there are; fill it in or leave such rows out"
             )
         return int(found["n_people"])
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from sqlanon.domain import Domain, IntervalDomain, ValueDomain
+from sqlanon.errors import DomainError
 from sqlanon.histogram.atoms import OUTSIDE
 from sqlanon.histogram.histogram import Codes, Ints
 from sqlanon.model import Kind, Value, format_value, parse_value, sort_key
@@ -27,7 +28,7 @@ class Counted:
 
     name: str
     kind: Kind
-    expression: exp.Expression
+    expression: exp.Expr
     domain: Domain | None = None
 
 
@@ -52,7 +53,7 @@ def encode(counted: Counted, fetched: pa.ChunkedArray, rows: Ints) -> Encoded:
     """The codes of a fetched column; `rows` weigh its entries in messages."""
     if isinstance(counted.domain, IntervalDomain):
         return _encode_intervals(counted.domain, fetched)
-    values, indices = dictionary(fetched, counted.kind)
+    values, indices = dictionary(counted, fetched)
     has_null = fetched.null_count > 0
     domain = counted.domain
     if domain is None:
@@ -79,13 +80,19 @@ def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encod
     return Encoded(domain, codes)
 
 
-def dictionary(fetched: pa.ChunkedArray, kind: Kind) -> tuple[list[Value], Codes]:
+def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
     """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
     array = pc.dictionary_encode(fetched).combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks else pa.array([]).dictionary_encode()
     indices = np.asarray(pc.fill_null(array.indices, -1), dtype=np.int32)
-    return [_value(v, kind) for v in array.dictionary.to_pylist()], indices
+    try:
+        return [_value(v, counted.kind) for v in array.dictionary.to_pylist()], indices
+    except (OverflowError, ValueError):  # infinity, years before 1 and after 9999
+        raise DomainError(
+            f"column {counted.name!r}: a {counted.kind} lies outside the years 1 to 9999; "
+            "correct it, cast the column to text in the source query, or leave the row out"
+        ) from None
 
 
 def _value(raw: Any, kind: Kind) -> Value:
@@ -100,6 +107,6 @@ def describe_uncovered(name: str, uncovered: Sequence[tuple[str, int]], declared
     more = f" and {len(uncovered) - SHOWN} more" if len(uncovered) > SHOWN else ""
     rows = sum(count for _, count in uncovered)
     return (
-        f"column {name!r}: {rows:,} row{'s' if rows != 1 else ''} have a value outside "
+        f"column {name!r}: {rows:,} {'rows have' if rows != 1 else 'row has'} a value outside "
         f"{declared}: {shown}{more}"
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sqlanon.measurement import Ints, Measurements
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.privacy.suppression import UNBOUNDED, Suppression
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Released:
 
     loss          Σ over released rows of (atoms in the row's group − 1), by column
     suppressed    rows left out
+    rows_below    rows in classes smaller than the rule's k, left out or not; only grows when a
+                  scheme is specialized. 0 where the rule has no k
     rows_squared  Σ over released classes of rows²
     minority      released rows not of their class's majority label, or None
     """
@@ -24,6 +27,7 @@ class Released:
     k_max: Ints
     classes: Ints
     suppressed: Ints
+    rows_below: Ints
     loss: Ints
     rows_squared: Ints
     minority: Ints | None
@@ -47,10 +51,19 @@ def release(measured: Measurements, suppression: Suppression) -> Released:
         k_max=np.where(any_left, measured.size[ends - 1], 0),
         classes=_sums(np.where(out, 0, measured.classes), measured.offsets),
         suppressed=_sums(np.where(out, measured.rows, 0), measured.offsets),
+        rows_below=_sums(
+            np.where(_below_k(measured, suppression), measured.rows, 0), measured.offsets
+        ),
         loss=loss,
         rows_squared=_sums(np.where(out, 0, measured.rows_squared), measured.offsets),
         minority=minority,
     )
+
+
+def _below_k(measured: Measurements, suppression: Suppression) -> npt.NDArray[np.bool_]:
+    if suppression.below == UNBOUNDED:
+        return np.zeros(len(measured.size), dtype=bool)
+    return np.asarray(measured.size < suppression.below)
 
 
 def _sums(values: Ints, offsets: Ints) -> Ints:

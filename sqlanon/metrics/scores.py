@@ -12,6 +12,7 @@ row's group. k, class sizes and NECD speak of people, losses of rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -28,7 +29,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Scores:
-    """One entry a scheme in every array; `ce` is NaN where no label was counted."""
+    """One entry a scheme in every array; `ce` is NaN where no label was counted.
+
+    `glm_units` is GLM in whole units, exact, for searches that decide by ties; `rows_below`
+    the rows in classes smaller than k, suppressed or not.
+    """
 
     k: Ints
     k_max: Ints
@@ -40,13 +45,16 @@ class Scores:
     glm_share: Floats
     dcn: Ints
     ce: Floats
+    glm_units: Ints
+    rows_below: Ints
 
     def __len__(self) -> int:
         return len(self.k)
 
     def row(self, i: int) -> dict[str, int | float | None]:
         """One scheme's scores by name, as plain numbers; None where there is none."""
-        named = {f.name: getattr(self, f.name)[i].item() for f in fields(self)}
+        shown = [f.name for f in fields(self) if f.name not in ("glm_units", "rows_below")]
+        named = {name: getattr(self, name)[i].item() for name in shown}
         return {name: None if value != value else value for name, value in named.items()}
 
 
@@ -66,6 +74,8 @@ def score(measured: Measurements, histogram: Histogram, suppression: Suppression
         glm_share=glm / (histogram.rows * len(columns)),
         dcn=dcn_of(released, histogram.rows),
         ce=ce_of(released, histogram.rows),
+        glm_units=glm_units_of(released, columns),
+        rows_below=released.rows_below,
     )
 
 
@@ -80,6 +90,18 @@ def glm_of(released: Released, columns: tuple[Column, ...]) -> Floats:
     """General loss metric."""
     by_column = _penalties(released, columns)
     return np.asarray(by_column.sum(axis=1) + released.suppressed * len(columns))
+
+
+def glm_units_of(released: Released, columns: tuple[Column, ...]) -> Ints:
+    """GLM times the least common multiple of all |Σ_j| − 1: a whole number."""
+    steps = [max(c.size - 1, 1) for c in columns]
+    unit = math.lcm(*steps)
+    factors = [unit // step for step in steps]
+    loss, suppressed = released.loss, released.suppressed
+    largest = int(loss.max(initial=0)) + int(suppressed.max(initial=0))
+    if largest * unit * len(columns) >= 2**62:
+        loss, suppressed = loss.astype(object), suppressed.astype(object)
+    return np.asarray(loss @ np.array(factors, dtype=loss.dtype) + suppressed * unit * len(columns))
 
 
 def _penalties(released: Released, columns: tuple[Column, ...]) -> Floats:

@@ -51,19 +51,19 @@ def read_policy(path: str | Path) -> Policy:
         raise PolicyError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
         raise PolicyError(f"{path}: is not UTF-8 text") from None
-    try:
-        document = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise PolicyError(f"{path}: is not valid YAML: {error}") from None
-    return parse_policy(document, folder=path.parent, origin=str(path))
+    return parse_policy(_yaml(text, str(path)), folder=path.parent, origin=str(path))
 
 
 def parse_policy(document: Any, *, folder: Path | None = None, origin: str = "policy") -> Policy:
     """The policy in a mapping, such as a YAML file or a Python program holds."""
     if not isinstance(document, Mapping):
-        raise PolicyError(f"{origin}: expected keys such as `columns:`, found {document!r}")
+        found = "nothing" if document is None else f"{type(document).__name__} {document!r:.60}"
+        raise PolicyError(f"{origin}: expected keys such as `columns:`, found {found}")
     try:
+        document = _plain(document)
         section = PolicySection.model_validate(document)
+    except RecursionError:
+        raise PolicyError(f"{origin}: is nested too deeply") from None
     except ValidationError as error:
         problems = describe(error, document)
         count = f"{len(problems)} mistakes" if len(problems) > 1 else "a mistake"
@@ -72,16 +72,44 @@ def parse_policy(document: Any, *, folder: Path | None = None, origin: str = "po
     return Policy(section, folder or Path(), origin)
 
 
+def _plain(value: Any) -> Any:
+    """The same in dicts and lists, which is what the schema reads."""
+    if isinstance(value, Mapping):
+        return {key: _plain(below) for key, below in value.items()}
+    return [_plain(below) for below in value] if isinstance(value, list | tuple) else value
+
+
+def _yaml(text: str, origin: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise PolicyError(f"{origin}: {line}not valid YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        problem = str(error).splitlines()[0]
+        raise PolicyError(f"{origin}: not valid YAML: {problem}") from None
+    except ValueError as error:  # of dates and numbers that look like one but are none
+        raise PolicyError(f"{origin}: not valid YAML: {error}; put text in quotes") from None
+    except RecursionError:
+        raise PolicyError(f"{origin}: is nested too deeply") from None
+
+
 class _Loader(yaml.SafeLoader):
     """Refuses a key given twice, of which YAML would silently take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
+            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == _MERGE:
+                continue  # lists as keys are refused below, merged keys may be overridden
+            key = self.construct_object(key_node)
+            if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} is given twice", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+_MERGE = "tag:yaml.org,2002:merge"

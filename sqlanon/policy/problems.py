@@ -2,88 +2,178 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, get_args
+from functools import cache
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sqlanon.policy.schema import PolicySection
+
+Path = tuple[Any, ...]
+Node = Mapping[str, Any]
+
+_PLAIN = re.compile(r"[\w-]+")
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = 60
 
 
 def describe(error: ValidationError, document: Any) -> list[str]:
     """One line a mistake, in the order in which they were found."""
-    by_path: dict[str, list[tuple[list[Any], Any]]] = {}
-    for problem in error.errors():
-        path = _path(problem, document)
-        by_path.setdefault(".".join(map(str, path)), []).append((path, problem))
-    return [_line(where or "policy", found) for where, found in by_path.items()]
+    by_path: dict[Path, list[Any]] = {}
+    for problem in error.errors(include_url=False):
+        by_path.setdefault(_path(problem, document), []).append(problem)
+    lines = []
+    for path, problems in by_path.items():
+        deeper = any(len(other) > len(path) and other[: len(path)] == path for other in by_path)
+        # With a mistake further down, what is said here is an alternative that was not meant.
+        if not deeper or problems[0]["type"] == "value_error":
+            lines += _lines(path, problems)
+    return lines
 
 
-def _path(problem: Any, document: Any) -> list[Any]:
+def _path(problem: Any, document: Any) -> Path:
     """The key path of a mistake, without the alternatives of unions that pydantic adds."""
-    path, value = [], document
+    path: list[Any] = []
+    value = document
     for step in problem["loc"]:
         is_key = isinstance(value, Mapping) and step in value
-        is_index = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if is_key or is_index:
+        is_index = isinstance(value, Sequence) and isinstance(step, int) and step < len(value)
+        if is_key:
+            # The key itself: pydantic reports True as 1.
+            path.append(next(key for key in value if key == step))
             value = value[step]
-        elif problem["type"] != "missing" or step is not problem["loc"][-1]:
-            continue
-        path.append(step)
-    return path
+        elif is_index:
+            path.append(step)
+            value = value[step]
+        elif problem["type"] == "missing" and isinstance(step, str):
+            path.append(step)
+    return tuple(path)
 
 
-def _line(where: str, found: list[tuple[list[Any], Any]]) -> str:
-    """The mistakes at one path; alternatives that could not be meant are left out."""
-    meant = [p for _, p in found if p["type"] == "value_error"]
-    path, first = found[0]
-    problem = meant[0] if meant else first
-    kind, message, value = problem["type"], problem["msg"], problem["input"]
-    if kind == "extra_forbidden":
-        return f"{where}: unknown key{_nearest(path)}"
-    if kind == "missing":
-        return f"{where}: is missing"
-    if kind == "value_error":
-        return f"{where}: {message.removeprefix('Value error, ')}"
-    allowed = [p["msg"].removeprefix("Input should be ") for _, p in found]
-    return f"{where}: found {value!r}, expected {' or '.join(dict.fromkeys(allowed))}"
+def _lines(path: Path, problems: list[Any]) -> list[str]:
+    """What is wrong at one path; of several alternatives that failed, what tells most."""
+    where = ".".join(map(_step, path))
+    by_kind = {problem["type"]: problem for problem in reversed(problems)}
+    if "value_error" in by_kind:
+        prefix = f"{where}: " if where else ""
+        message = by_kind["value_error"]["msg"].removeprefix("Value error, ")
+        return [prefix + line for line in message.splitlines()]
+    if "extra_forbidden" in by_kind or "invalid_key" in by_kind:
+        return [f"{where}: unknown key{_nearest(path)}"]
+    if problems[0]["loc"][-1] == "[key]":
+        return [
+            f"{where}: the name is {path[-1]!r}, not text; put it in quotes, because YAML takes "
+            "numbers, dates and words such as yes, no and on for other things"
+        ]
+    allowed = _allowed(_nodes_at(path))
+    if "missing" in by_kind and problems[0]["loc"][-1] == path[-1]:
+        return [f"{where}: is missing; expected {allowed}"]
+    found = problems[0]["input"] if "missing" not in by_kind else by_kind["missing"]["input"]
+    return [f"{where}: found {_found(found)}, expected {allowed}{_meant(found, path)}"]
 
 
-def _nearest(path: Sequence[Any]) -> str:
+def _step(step: Any) -> str:
+    return repr(step) if isinstance(step, str) and not _PLAIN.fullmatch(step) else str(step)
+
+
+def _found(value: Any) -> str:
+    return "nothing" if value is None else _SHORT.repr(value)
+
+
+def _nearest(path: Path) -> str:
     """What the unknown key may have been meant to be, or which keys there are."""
-    known = _keys_at(PolicySection, list(path[:-1]))
+    known = [key for node in _nodes_at(path[:-1]) for key in node.get("properties", ())]
     near = get_close_matches(str(path[-1]), known, 1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]}?"
-    return f"; known here: {', '.join(known)}" if known else ""
+    return f"; known here: {', '.join(known)}"
 
 
-def _keys_at(model: type[BaseModel], path: list[Any]) -> list[str]:
-    """The keys that the schema knows below a key path."""
-    current: list[Any] = [model]
-    for part in path:
-        following: list[Any] = []
-        for option in current:
-            if isinstance(option, type) and issubclass(option, BaseModel):
-                fields = option.model_fields
-                if part in fields:
-                    following += _options(fields[part].annotation)
-            else:
-                following.append(option)
-        current = following
-    names = []
-    for option in current:
-        if isinstance(option, type) and issubclass(option, BaseModel):
-            names += [field.alias or name for name, field in option.model_fields.items()]
-    return names
+def _meant(found: Any, path: Path) -> str:
+    """The allowed word that is spelled most like the one that was found."""
+    words = [word for node in _nodes_at(path) for word in node.get("enum", ())]
+    near = get_close_matches(str(found).lower(), words, 1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
-def _options(annotation: Any) -> list[Any]:
-    """The types that an annotation allows; of a mapping, those of its values."""
-    arguments = get_args(annotation)
-    if not arguments:
-        return [annotation]
-    if getattr(annotation, "__origin__", None) is dict:
-        arguments = arguments[1:]
-    return [option for argument in arguments for option in _options(argument)]
+@cache
+def _schema() -> dict[str, Any]:
+    return PolicySection.model_json_schema()
+
+
+def _nodes_at(path: Path) -> list[Node]:
+    """What the schema says of a key path: one node an alternative."""
+    nodes = _alternatives(_schema())
+    for step in path:
+        nodes = [
+            option
+            for node in nodes
+            for below in [_below(node, step)]
+            if below
+            for option in _alternatives(below)
+        ]
+    return nodes
+
+
+def _below(node: Node, step: Any) -> Node | None:
+    found = node.get("properties", {}).get(step) or node.get("items")
+    if found is None and isinstance(step, int) and "prefixItems" in node:
+        found = node["prefixItems"][min(step, len(node["prefixItems"]) - 1)]
+    more = node.get("additionalProperties")
+    return found or (more if isinstance(more, Mapping) else None)
+
+
+def _alternatives(node: Node) -> list[Node]:
+    """A node without references and unions; NULL is left out, a missing key says it better."""
+    if "allowed" in node:
+        rest = {key: value for key, value in node.items() if key not in ("anyOf", "allowed")}
+        options = [
+            {**rest, **option} for part in node.get("anyOf", ()) for option in _alternatives(part)
+        ]
+        return [{**option, "allowed": node["allowed"]} for option in options or [rest]]
+    if "$ref" in node:
+        return _alternatives(_schema()["$defs"][node["$ref"].rpartition("/")[2]])
+    if "anyOf" in node:
+        return [option for part in node["anyOf"] for option in _alternatives(part)]
+    return [] if node.get("type") == "null" else [node]
+
+
+def _allowed(nodes: list[Node]) -> str:
+    """What may stand at a key path."""
+    words = list(dict.fromkeys(_words(node) for node in nodes))
+    if "a number" in words and "a whole number" in words:
+        words.remove("a whole number")
+    return _joined(words)
+
+
+def _words(node: Node) -> str:
+    if "allowed" in node:
+        return str(node["allowed"])
+    if "enum" in node:
+        return _joined([repr(word) for word in node["enum"]])
+    match node.get("type"):
+        case "boolean":
+            return "true or false"
+        case "integer" | "number":
+            return ("a whole number" if node["type"] == "integer" else "a number") + _bounds(node)
+        case "string":
+            return "a date" if "format" in node else "text"
+        case "array":
+            return "a list of at least one" if node.get("minItems") else "a list"
+        case _:
+            return f"keys such as {', '.join(node['properties'])}"
+
+
+def _bounds(node: Node) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is None:
+        return ""
+    return f" from {low} to {high}" if high is not None else f" of at least {low}"
+
+
+def _joined(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

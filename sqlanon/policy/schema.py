@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic.fields import FieldInfo
 
+from sqlanon.domain import CALENDAR_STEPS
 from sqlanon.model import Family
 
 Scalar = bool | int | float | dt.datetime | dt.date | str
+# Strict, because `k: yes` and `k: "5"` are slips of the pen rather than numbers.
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+
+
+def _says(allowed: str, **constraints: Any) -> FieldInfo:
+    """A field whose messages say in these words what it may hold."""
+    field: FieldInfo = Field(json_schema_extra={"allowed": allowed}, **constraints)
+    return field
 
 
 class Role(StrEnum):
@@ -56,15 +70,15 @@ class SourceSection(Section):
 class MaskSection(Section):
     """Characters hidden one by one, such as 1234* and 123** of a zip code."""
 
-    character: Annotated[str, Field(min_length=1, max_length=1)] = "*"
+    character: Annotated[str, _says("one character", min_length=1, max_length=1)] = "*"
     side: Annotated[Literal["right", "left"], Field(alias="from")] = "right"
 
 
 class HierarchySection(Section):
     """A hierarchy that is built over the values of the column, or read from a table."""
 
-    intervals: Annotated[list[int | float], Field(min_length=1)] | None = None
-    origin: int | float = 0
+    intervals: Annotated[list[Whole | Number], Field(min_length=1)] | None = None
+    origin: Whole | Number = 0
     mask: MaskSection | None = None
     date: Annotated[list[str], Field(min_length=1)] | None = None
     table: str | None = None
@@ -75,6 +89,8 @@ class HierarchySection(Section):
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             raise ValueError(f"give one of intervals, mask, date and table, not {found}")
+        if self.intervals is None and "origin" in self.model_fields_set:
+            raise ValueError("origin is for intervals; leave it out")
         return self
 
 
@@ -82,12 +98,17 @@ class ColumnSection(Section):
     """One column. All keys but `role` are for quasi-identifiers."""
 
     role: Role
-    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    weight: Annotated[Number, Field(ge=0)] = 1.0
     family: Family | None = None
     values: Annotated[list[Scalar | None], Field(min_length=1)] | None = None
-    range: tuple[Scalar, Scalar] | None = None
-    granularity: int | float | str | None = None
-    hierarchy: str | HierarchySection | None = None
+    range: Annotated[tuple[Scalar, Scalar] | None, _says("two values, [lowest, highest]")] = None
+    granularity: Annotated[
+        Whole | Number | str | None, _says(f"a number or one of {', '.join(CALENDAR_STEPS)}")
+    ] = None
+    hierarchy: Annotated[
+        str | HierarchySection | None,
+        _says("the name of a file, or one of the keys intervals, mask, date and table"),
+    ] = None
 
     @model_validator(mode="after")
     def _consistent(self) -> ColumnSection:
@@ -106,49 +127,70 @@ class ColumnSection(Section):
 class PrivacySection(Section):
     """What every class of the released table must satisfy."""
 
-    k: Annotated[int, Field(ge=1)]
+    k: Annotated[Whole, Field(ge=1)]
 
 
 class PreferenceSection(Section):
     """The loss and bias that would still be welcome."""
 
-    nwp: Annotated[float, Field(ge=0, le=1)]
-    necd: Annotated[float, Field(ge=0, le=1)]
+    nwp: Annotated[Number, Field(ge=0, le=1)]
+    necd: Annotated[Number, Field(ge=0, le=1)]
 
 
 class SuppressionSection(Section):
     """How many rows may be left out instead of generalizing everything more."""
 
-    limit: Annotated[float, Field(ge=0, le=1)] = 0.0
+    limit: Annotated[Number, Field(ge=0, le=1)] = 0.0
 
 
 class PolicySection(Section):
     """The whole file."""
 
     source: SourceSection = SourceSection()
-    columns: Annotated[dict[str, ColumnSection], Field(min_length=1)]
+    columns: Annotated[
+        dict[str, ColumnSection], _says("columns, such as age: {role: quasi}", min_length=1)
+    ]
     others: Others = Others.REFUSE
     subject: str | None = None
-    one_row_per_person: bool = False
+    one_row_per_person: Flag = False
     privacy: PrivacySection | None = None
     preference: PreferenceSection | None = None
     suppression: SuppressionSection = SuppressionSection()
 
     @model_validator(mode="after")
-    def _people(self) -> PolicySection:
-        if (self.subject is None) == (not self.one_row_per_person):
-            raise ValueError(
-                "say whose rows these are: either `subject: COLUMN`, the column that names the "
-                "person a row is about, or `one_row_per_person: true`"
+    def _consistent(self) -> PolicySection:
+        problems = [*self._about_people(), *self._about_columns()]
+        if self.suppression.limit and self.privacy is None:
+            problems.append(
+                "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
             )
-        if not any(c.role is Role.QUASI for c in self.columns.values()):
-            raise ValueError("no column has the role quasi; there is nothing to generalize")
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def _about_people(self) -> Iterator[str]:
+        if self.subject is not None and self.one_row_per_person:
+            yield "subject: give either this or `one_row_per_person: true`, not both"
+        if self.subject is None and not self.one_row_per_person:
+            yield (
+                "subject: say whose rows these are, either `subject: COLUMN`, the column that "
+                "names the person a row is about, or `one_row_per_person: true`"
+            )
+        role = None if self.subject not in self.columns else self.columns[self.subject].role
+        if role not in (None, Role.IDENTIFYING):
+            yield (
+                f"subject: {self.subject!r} tells people apart, so its role can only be "
+                f"identifying, not {role}"
+            )
+
+    def _about_columns(self) -> Iterator[str]:
+        weights = [c.weight for c in self.columns.values() if c.role is Role.QUASI]
+        if not weights:
+            yield "columns: no column has the role quasi, so there is nothing to generalize"
+        elif not 0 < sum(weights) < math.inf:
+            size = "too large" if sum(weights) else "all 0"
+            yield f"columns: the weights are {size}; only their ratios matter, 1 is usual"
         labels = [name for name, c in self.columns.items() if c.role is Role.LABEL]
         if len(labels) > 1:
-            raise ValueError(f"at most one column can be the label, not {' and '.join(labels)}")
-        if self.suppression.limit and self.privacy is None:
-            raise ValueError("a suppression limit needs privacy.k: rows of smaller classes go")
-        weights = [c.weight for c in self.columns.values() if c.role is Role.QUASI]
-        if not sum(weights):
-            raise ValueError("all weights are 0; at least one quasi-identifier needs weight")
-        return self
+            named = " and ".join(map(repr, labels))
+            yield f"columns: at most one column can be the label, not {named}"

@@ -18,6 +18,7 @@ from sqlanon.hierarchy import read
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family
 from sqlanon.preference import Preference
+from sqlanon.scheme import Partition
 
 NAMES = (
     "age", "workclass", "education", "marital-status", "occupation",
@@ -70,7 +71,7 @@ class NumpyYardstick:
 
 
 class CaseYardstick:
-    """One query a scheme: a CASE expression on every column, one GROUP BY, all threads."""
+    """One query a scheme: a CASE that names every group of every column, as a release does."""
 
     def __init__(self, histogram: Histogram) -> None:
         self.histogram = histogram
@@ -85,12 +86,13 @@ class CaseYardstick:
     def __call__(self, bits: Bits) -> tuple[int, int, int]:
         keys = []
         for j in range(self.histogram.tally.codes.shape[1]):
-            cuts = np.flatnonzero(bits[self.histogram.space.segment(j)])
-            whens = " ".join(f"WHEN a{j} <= {cut} THEN {i}" for i, cut in enumerate(cuts))
-            if len(cuts):
-                keys.append(f"CASE {whens} ELSE {len(cuts)} END")
-        grouped = f"GROUP BY {', '.join(keys)}" if keys else ""
-        query = f"SELECT MIN(n), MAX(n), COUNT(*) FROM (SELECT SUM(n) AS n FROM atoms {grouped})"
+            runs = Partition.from_bits(bits[self.histogram.space.segment(j)]).runs
+            whens = [f"WHEN a{j} BETWEEN {a} AND {b - 1} THEN {i}" for i, (a, b) in enumerate(runs)]
+            keys.append(f"CASE {' '.join(whens)} END")
+        query = (
+            "SELECT MIN(n), MAX(n), COUNT(*) "
+            f"FROM (SELECT SUM(n) AS n FROM atoms GROUP BY {', '.join(keys)})"
+        )
         found = self.connection.execute(query).fetchone()
         assert found is not None
         return int(found[0]), int(found[1]), int(found[2])

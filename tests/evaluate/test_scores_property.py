@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +29,7 @@ def rules(rows: int) -> list[tuple[Suppression, Rule]]:
     ]
 
 
-def same(found: dict[str, float | int | None], wanted: dict[str, float | int | None]) -> None:
+def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert {name: found[name] for name in COUNTS} == {name: wanted[name] for name in COUNTS}
     for name in RATIOS:
         assert math.isclose(found[name], wanted[name], rel_tol=1e-9, abs_tol=1e-12), name
@@ -38,7 +39,7 @@ def same(found: dict[str, float | int | None], wanted: dict[str, float | int | N
         assert math.isclose(found["ce"], wanted["ce"], rel_tol=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     case=cases(),
     batch=st.sampled_from([1, 7, 100]),
@@ -71,8 +72,11 @@ def test_scores_equal_the_oracle(
                 each: scores(case.oracle(each), subject=case.subject, label=case.label, rule=rule)
                 for each in set(bits)
             }
+            unit = math.lcm(*(max(c.size - 1, 1) for c in histogram.space.columns))
             for i, each in enumerate(bits):
                 same(found.row(i), wanted[each])
+                assert found.glm_units[i] == wanted[each]["glm"] * unit
+                assert found.rows_below[i] == wanted[each]["rows_below"]
 
 
 @settings(max_examples=40, deadline=None)

@@ -113,6 +113,15 @@ def test_ids_are_shared_within_a_space() -> None:
     assert len(space.tables[0]) == 5, "three single cuts, the whole and the atoms"
 
 
+def test_fingerprints_know_where_columns_end() -> None:
+    """8 + 16 and 16 + 8 bits without a cut are the same bytes, but not the same scheme."""
+    short, long = (Column(ValueDomain("c", Kind.INTEGER, tuple(range(n)))) for n in (9, 17))
+    fingerprints = {
+        from_levels(pair, [1, 1]).fingerprint for pair in ((short, long), (long, short))
+    }
+    assert len(fingerprints) == 2
+
+
 def test_columns_without_positions() -> None:
     null_only = Column(ValueDomain("null", Kind.TEXT, (), has_null=True))
     space = Space([ALONE, null_only])

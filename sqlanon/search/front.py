@@ -1,0 +1,80 @@
+"""Solutions kept while a search goes on: only those that nothing seen so far dominates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Batch, Space
+from sqlanon.search.dominance import non_dominated
+
+Floats = npt.NDArray[np.float64]
+
+
+def take(scores: Scores, rows: npt.NDArray[np.integer]) -> Scores:
+    """The scores of some schemes, in the order of `rows`."""
+    return Scores(**{f.name: getattr(scores, f.name)[rows] for f in fields(scores)})
+
+
+def join(parts: Sequence[Scores]) -> Scores:
+    """The scores of several batches end to end."""
+    names = [f.name for f in fields(Scores)]
+    return Scores(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in names})
+
+
+class Front:
+    """A non-dominated set in two objectives, in ascending order of the first.
+
+    Of solutions with equal objectives the one with the smallest `tie` stays, and of those the
+    earliest; so a scheme is never listed twice.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.solutions = Batch(space, np.zeros((0, len(space.columns)), dtype=np.int32))
+        self._scores: Scores | None = None
+        self.points = np.zeros((0, 2))
+        self._tie = np.zeros(0)
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the solutions; there must have been an offer."""
+        assert self._scores is not None
+        return self._scores
+
+    def offer(self, batch: Batch, scores: Scores, points: Floats, tie: Floats) -> None:
+        """Keeps what belongs to the front; `points` holds the objectives, one row a scheme."""
+        rows = np.flatnonzero(self._promising(points, tie))
+        fresh = take(scores, rows)
+        if self._scores is not None:
+            if not len(rows):
+                return
+            fresh = join([self._scores, fresh])
+        ids = np.concatenate([self.solutions.ids, batch.ids[rows]])
+        points = np.concatenate([self.points, points[rows]])
+        tie = np.concatenate([self._tie, tie[rows]])
+        # The first of equal points is kept, so the one to keep has to come first.
+        order = np.lexsort((tie, points[:, 1], points[:, 0]))
+        order = order[non_dominated(points[order])] if len(order) else order
+        self.solutions = Batch(batch.space, ids[order])
+        self._scores, self.points, self._tie = take(fresh, order), points[order], tie[order]
+
+    def _promising(self, points: Floats, tie: Floats) -> npt.NDArray[np.bool_]:
+        """Not dominated by the front so far, nor equal to a point of it without a better tie.
+
+        Most of what a converged search offers is already here: this is much cheaper than
+        building the front anew.
+        """
+        if not len(self):
+            return np.ones(len(points), dtype=bool)
+        # The second objective descends, so the last point no greater in the first decides.
+        rival = np.searchsorted(self.points[:, 0], points[:, 0], side="right") - 1
+        beaten = (rival >= 0) & (self.points[rival, 1] <= points[:, 1])
+        same = (self.points[rival] == points).all(axis=1) & (tie < self._tie[rival])
+        return np.asarray(~beaten | same)

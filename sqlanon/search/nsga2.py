@@ -1,0 +1,196 @@
+"""NSGA-II with publisher preferences (Dewri et al., GECCO 2009; TKDE, section 7).
+
+MOOP: minimize f1 = ach, the achievement function, and f2 = k_pref − k. A solution is feasible
+when f2 ≤ 0. NSGA-II (Deb et al. 2002) is taken as it is but for the selection of parents,
+which leads towards feasible solutions first.
+
+The answer, the solution to OP, is the feasible non-dominated one with least ach. By dominance
+it has the highest k among those of that ach, and by least pref_dev it is chosen among those of
+that ach and k: Example 7 of the paper answers G_8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.errors import SearchError
+from sqlanon.scheme import Bits
+from sqlanon.search.dominance import crowding, pareto_rank
+from sqlanon.search.front import Front
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.problem import Floats, Ints, Problem
+from sqlanon.search.variation import mutate, one_point_crossover, random_population
+
+OBJECTIVES = ("ach", "k")
+
+
+@dataclass(frozen=True)
+class Nsga2Settings:
+    """The papers' settings.
+
+    evaluations   schemes asked for, repeated ones included
+    crossover     the chance that a pair of parents exchanges tails
+    mutation      the chance that a bit flips
+    """
+
+    population: int = 100
+    evaluations: int = 50_000
+    crossover: float = 0.8
+    mutation: float = 0.001
+
+    def __post_init__(self) -> None:
+        if self.population < 2:
+            raise SearchError(f"nsga2: a population of {self.population} cannot mate; give 2")
+        if self.evaluations < 1:
+            raise SearchError(f"nsga2: {self.evaluations} evaluations find nothing; give 1 or more")
+        for name in ("crossover", "mutation"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SearchError(f"nsga2: {name} {getattr(self, name)} is not between 0 and 1")
+
+
+def nsga2(
+    problem: Problem,
+    settings: Nsga2Settings,
+    rng: np.random.Generator,
+    watch: Watch,
+    start: Bits | None = None,
+) -> Outcome:
+    """Every non-dominated solution of MOOP that was met, by ascending k, and the one for OP.
+
+    `start` are valid bit strings for the first population, which is filled up with random ones;
+    of more than a population the best survive. The same generator gives the same outcome
+    unless the watch's clock or an interrupt ends the search.
+    """
+    run = _Run(problem, settings.evaluations, watch)
+    first = _first_population(problem, settings, rng, start)
+    people = _survivors(run.evaluated(first), settings.population)
+    while not run.over:
+        number = min(settings.population, run.left)
+        a, b = _parents(people, -(-number // 2), rng)
+        children = one_point_crossover(problem.space, a, b, settings.crossover, rng)[:number]
+        children = mutate(problem.space, children, settings.mutation, rng)
+        people = _survivors(_together(people, run.evaluated(children)), settings.population)
+    return run.outcome()
+
+
+@dataclass(frozen=True)
+class _People:
+    """Some schemes with their objectives f1 and f2, and their place in the tournament."""
+
+    bits: Bits
+    points: Floats
+    places: Ints
+
+
+class _Run:
+    """Evaluates, keeps the front of everything met, and knows when to stop."""
+
+    def __init__(self, problem: Problem, limit: int, watch: Watch) -> None:
+        self._problem = problem
+        self._limit = limit
+        self._watch = watch
+        self._front = Front(problem.space)
+        self._asked = 0
+        self.over = False
+
+    @property
+    def left(self) -> int:
+        return self._limit - self._asked
+
+    def evaluated(self, bits: Bits) -> _People:
+        problem = self._problem
+        batch = problem.space.batch_of_bits(bits)
+        scores = problem.evaluate(batch)
+        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
+        self._front.offer(batch, scores, points, problem.pref_dev(scores))
+        self._asked += len(bits)
+        self.over = self._watch.step(self._progress()) or self.left <= 0
+        return _People(bits, points, np.zeros(0, dtype=np.int64))
+
+    def _progress(self) -> Progress:
+        best = self._best()
+        return Progress(
+            evaluations=self._asked,
+            limit=self._limit,
+            best=None if best is None else float(self._front.points[best, 0]),
+            best_k=None if best is None else int(self._front.scores.k[best]),
+        )
+
+    def _best(self) -> int | None:
+        """The feasible solution with least f1: the first feasible one of the front."""
+        feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
+        return int(feasible[0]) if len(feasible) else None
+
+    def outcome(self) -> Outcome:
+        ended = self._watch.stopped
+        return Outcome(
+            method="nsga2",
+            solutions=self._front.solutions,
+            scores=self._front.scores,
+            chosen=self._best(),
+            objectives=OBJECTIVES,
+            stopped="evaluations" if ended == "finished" else ended,
+            reproducible=ended not in ("time", "interrupted"),
+        )
+
+
+def _first_population(
+    problem: Problem, settings: Nsga2Settings, rng: np.random.Generator, start: Bits | None
+) -> Bits:
+    given = np.zeros((0, problem.space.positions), dtype=bool) if start is None else start
+    missing = max(0, settings.population - len(given))
+    everyone = np.concatenate([given, random_population(problem.space, missing, rng)])
+    return everyone[: settings.evaluations]
+
+
+def _together(a: _People, b: _People) -> _People:
+    points = np.concatenate([a.points, b.points])
+    return _People(np.concatenate([a.bits, b.bits]), points, np.zeros(0, dtype=np.int64))
+
+
+def _survivors(people: _People, number: int) -> _People:
+    """Elitist survival: the best ranks, and of the last rank that fits the least crowded."""
+    ranks = pareto_rank(people.points)
+    distances = crowding(people.points, ranks)
+    kept = np.lexsort((-distances, ranks))[:number]
+    places = tournament_places(people.points[kept], ranks[kept], distances[kept])
+    return _People(people.bits[kept], people.points[kept], places)
+
+
+def tournament_places(points: Floats, ranks: Ints, distances: Floats) -> Ints:
+    """A number for each solution, such that the smaller one wins the modified tournament.
+
+    1. both feasible: the crowded comparison, lower rank, then larger crowding distance
+    2. one feasible: that one
+    3. both infeasible: less f2, then less f1, then larger crowding distance
+    4. unresolved: the numbers are equal
+
+    A feasible solution always beats an infeasible one, so the three rules are one order.
+    """
+    f1, f2 = points.T
+    feasible = f2 <= 0
+    keys: tuple[npt.NDArray[np.generic], ...] = (
+        ~feasible,
+        np.where(feasible, ranks, f2),
+        np.where(feasible, -distances, f1),
+        np.where(feasible, 0.0, -distances),
+    )
+    order = np.lexsort(keys[::-1])
+    differs = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        ordered = key[order]
+        differs[1:] |= ordered[1:] != ordered[:-1]
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.cumsum(differs)
+    return places
+
+
+def _parents(people: _People, pairs: int, rng: np.random.Generator) -> tuple[Bits, Bits]:
+    """Two rows of winners of binary tournaments, as many as there are pairs."""
+    x, y = rng.integers(0, len(people.bits), (2, 2 * pairs))
+    # Step 4: both were drawn at random, so staying with the first is as arbitrary as a coin.
+    winners = np.where(people.places[y] < people.places[x], y, x)
+    return people.bits[winners[:pairs]], people.bits[winners[pairs:]]

@@ -1,0 +1,81 @@
+"""What a search answers, and how it can be watched and stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Batch
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Solutions that do not dominate each other, and the one to take.
+
+    chosen        the row of the answer, None when nothing feasible was found
+    objectives    what the solutions trade off, for reports
+    reproducible  False when a clock decided the end
+    stopped       why the search ended: "finished", "evaluations", "patience", "time" or
+                  "interrupted"
+    """
+
+    method: str
+    solutions: Batch
+    scores: Scores
+    chosen: int | None
+    objectives: tuple[str, ...]
+    stopped: str = "finished"
+    reproducible: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Progress:
+    """Where a search stands; handed to the watcher after every step."""
+
+    evaluations: int = 0
+    limit: int | None = None
+    best: float | None = None
+    best_k: int | None = None
+    message: str = ""
+
+
+@dataclass
+class Watch:
+    """Lets callers follow a search and end it early with the best so far.
+
+    A search calls `step` after every batch; True means: stop now. Ctrl-C during the search
+    has the same effect when the caller calls `interrupt` from a signal handler.
+    """
+
+    on_progress: Callable[[Progress], None] | None = None
+    seconds: float | None = None
+    patience: int | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _best: float = np.inf
+    _unchanged: int = 0
+    stopped: str = "finished"
+    _interrupted: bool = False
+
+    def interrupt(self) -> None:
+        """Ends the search at its next step."""
+        self._interrupted = True
+
+    def step(self, progress: Progress) -> bool:
+        """Reports a step and tells whether to stop."""
+        if self.on_progress is not None:
+            self.on_progress(progress)
+        best = np.inf if progress.best is None else progress.best
+        self._unchanged = 0 if best < self._best else self._unchanged + 1
+        self._best = min(best, self._best)
+        if self._interrupted:
+            self.stopped = "interrupted"
+        elif self.seconds is not None and time.monotonic() - self._started >= self.seconds:
+            self.stopped = "time"
+        elif self.patience is not None and self._unchanged >= self.patience:
+            self.stopped = "patience"
+        return self.stopped != "finished"

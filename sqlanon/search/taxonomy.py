@@ -1,0 +1,235 @@
+"""Which bit strings the families of columns allow, and how to draw and repair them.
+
+All three families say the same kind of thing: some positions are cut together or not at
+all, and only where some other positions are cut too. Positions that go together are called
+a *split* here, because cutting them splits one node of the tree into its children:
+
+    taxonomic    one split a node: the cuts between its children; it needs the split of the
+                 node's parent
+    contiguous   one split a position; none needs another
+    full-domain  one split a level: the cuts that it has and the level above it has not; it
+                 needs the split of the level above
+    NULL         is a child of the root, beside the tree of the values: its cut is a split
+                 that all others of its column need, and part of the first of a full-domain
+                 column (the rule of `null_apart`)
+
+So the splits of a column, and of a whole space, are a forest, and a bit string is valid when
+it is made of whole splits, each with all splits above it. With n(s) valid ways to go on below
+a split s once the splits above it are made,
+
+    n(s) = 1 + Π n(children of s)        leave s out, or make it and go on below it,
+
+a valid string is drawn uniformly from the top down by leaving s out with probability 1/n(s).
+Nothing is drawn first and repaired afterwards, so no string is favoured for being the
+neighbour of many invalid ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.model import Family
+from sqlanon.scheme import Bits, Column, Space
+
+Ints = npt.NDArray[np.int64]
+
+_LEVELS = Family.FULL_DOMAIN
+_MOST = 2**63 - 1
+"""The largest bound that numpy draws below."""
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of a column or of a space, numbered so that a split follows those above it.
+
+    at     the split of every position
+    above  the split that each split needs, −1 where it needs none
+    """
+
+    at: Ints
+    above: Ints
+
+    @classmethod
+    def of_column(cls, column: Column) -> Splits:
+        at = np.full(column.positions, -1, dtype=np.int64)
+        above: list[int] = []
+        root = -1
+        if column.domain.has_null and column.positions and column.family is not _LEVELS:
+            at[-1] = root = 0
+            above.append(-1)
+        for positions, parent in _splits_of_values(column):
+            at[positions] = len(above)
+            above.append(root if parent is None else parent + root + 1)
+        return cls(at, np.array(above, dtype=np.int64))
+
+    @classmethod
+    def of_space(cls, space: Space) -> Splits:
+        """The splits of all columns side by side: columns do not constrain each other."""
+        at, above, before = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+        for column in space.columns:
+            part = cls.of_column(column)
+            at.append(part.at + before)
+            above.append(np.where(part.above < 0, -1, part.above + before))
+            before += len(part.above)
+        return cls(np.concatenate(at), np.concatenate(above))
+
+    @property
+    def positions(self) -> int:
+        return len(self.at)
+
+    @cached_property
+    def count(self) -> int:
+        """The number of valid bit strings."""
+        roots = np.flatnonzero(self.above < 0)
+        return math.prod(self._ways[s] for s in roots.tolist())
+
+    def valid(self, bits: Bits) -> npt.NDArray[np.bool_]:
+        """Whether a bit string is valid, or which rows of bits are."""
+        made = bits[..., self._first]
+        whole = (bits == made[..., self.at]).all(axis=-1)
+        return np.asarray(whole & (made <= self._made_above(made)).all(axis=-1))
+
+    def random(self, number: int, rng: np.random.Generator) -> Bits:
+        """Valid bit strings, one a row, each drawn uniformly among all valid ones."""
+        made = rng.integers(0, self._bounds, size=(number, len(self.above))) > 0
+        for s in self._wide:
+            made[:, s] = [below(rng, self._ways[s]) > 0 for _ in range(number)]
+        for deeper in self._by_depth[1:]:
+            made[:, deeper] &= made[:, self.above[deeper]]
+        return made[:, self.at]
+
+    def closest(self, bits: Bits, rng: np.random.Generator) -> Bits:
+        """A valid bit string of least Hamming distance, drawn uniformly among the closest.
+
+        From the bottom up, each split knows the least distance of its positions and all
+        below when it is left out (every 1 goes) and when it is made (its own 0s are filled
+        in), and in how many ways the lesser is reached; then choices are made from the top.
+        """
+        if self.valid(bits):
+            return bits.copy()
+        without = np.bincount(self.at, bits, len(self.above)).astype(np.int64).tolist()
+        filled = np.bincount(self.at, ~bits, len(self.above)).astype(np.int64).tolist()
+        ways = [1] * len(filled)
+        gain = [0] * len(filled)  # what making the split saves
+        for s in reversed(range(len(filled))):
+            up = self._above[s]
+            gain[s] = without[s] - filled[s]
+            if gain[s] <= 0:
+                ways[s] = 1 if gain[s] else 1 + ways[s]
+            if up >= 0:
+                without[up] += without[s]
+                filled[up] += min(without[s], filled[s])
+                ways[up] *= ways[s]
+        made = [False] * len(filled)
+        for s, up in enumerate(self._above):
+            if gain[s] >= 0 and (up < 0 or made[up]):
+                made[s] = gain[s] > 0 or below(rng, ways[s]) > 0
+        return np.array(made)[self.at]
+
+    @cached_property
+    def _first(self) -> Ints:
+        """A position of each split."""
+        first = np.empty(len(self.above), dtype=np.int64)
+        first[self.at[::-1]] = np.arange(self.positions)[::-1]
+        return first
+
+    @cached_property
+    def _above(self) -> list[int]:
+        return [int(s) for s in self.above]
+
+    @cached_property
+    def _ways(self) -> list[int]:
+        """n(s), exact."""
+        made = [1] * len(self.above)
+        for s in reversed(range(len(made))):
+            made[s] += 1
+            if self._above[s] >= 0:
+                made[self._above[s]] *= made[s]
+        return made
+
+    @cached_property
+    def _bounds(self) -> Ints:
+        return np.array([min(n, _MOST) for n in self._ways], dtype=np.int64)
+
+    @cached_property
+    def _wide(self) -> list[int]:
+        """Splits with more ways than numpy can draw from."""
+        return [s for s, n in enumerate(self._ways) if n > _MOST]
+
+    @cached_property
+    def _by_depth(self) -> list[Ints]:
+        depth = np.zeros(len(self.above), dtype=np.int64)
+        for s, up in enumerate(self._above):
+            depth[s] = 0 if up < 0 else depth[up] + 1
+        return [np.flatnonzero(depth == d) for d in range(int(depth.max(initial=0)) + 1)]
+
+    def _made_above(self, made: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """For each split, whether the one above is made; True where there is none."""
+        return np.where(self.above < 0, True, made[..., self.above])
+
+
+def random_partition(column: Column, rng: np.random.Generator) -> Bits:
+    """The bits of a partition drawn uniformly among all that the column's family allows."""
+    return Splits.of_column(column).random(1, rng)[0]
+
+
+def random_individual(space: Space, rng: np.random.Generator) -> Bits:
+    """A bit string drawn uniformly among all valid ones of the space.
+
+    Who needs many makes the `Splits` of the space once.
+    """
+    return Splits.of_space(space).random(1, rng)[0]
+
+
+def closest_valid(column: Column, bits: Bits, rng: np.random.Generator) -> Bits:
+    """A valid bit string of least Hamming distance; ties are drawn uniformly."""
+    return Splits.of_column(column).closest(bits, rng)
+
+
+def below(rng: np.random.Generator, bound: int) -> int:
+    """A whole number 0 ≤ i < bound, exactly uniform for any bound."""
+    if bound <= _MOST:
+        return int(rng.integers(bound))
+    size = bound.bit_length()
+    while True:
+        drawn = int.from_bytes(rng.bytes((size + 7) // 8), "little") >> (-size % 8)
+        if drawn < bound:
+            return drawn
+
+
+def _splits_of_values(column: Column) -> list[tuple[list[int], int | None]]:
+    """Positions of each split but NULL's own, and the number of the split above it."""
+    if column.family is _LEVELS:
+        return _splits_of_levels(column)
+    inner = list(range(column.domain.width - 1))
+    if column.family is Family.CONTIGUOUS:
+        return [([position], None) for position in inner]
+    if column.hierarchy is None:
+        return [(inner, None)] if inner else []
+    found: list[tuple[list[int], int | None]] = []
+    pending: list[tuple[int, int | None]] = []
+    for node in column.hierarchy.nodes():
+        while pending and pending[-1][0] <= node.start:
+            pending.pop()
+        children = column.hierarchy.children(node)
+        if children:
+            cuts = [child.start - 1 for child in children[1:]]
+            found.append((cuts, pending[-1][1] if pending else None))
+            pending.append((node.stop, len(found) - 1))
+    return found
+
+
+def _splits_of_levels(column: Column) -> list[tuple[list[int], int | None]]:
+    found: list[tuple[list[int], int | None]] = []
+    known: set[int] = set()
+    for level in reversed(column.levels):
+        fresh = set(level.cuts) - known
+        if fresh:
+            found.append((sorted(fresh), len(found) - 1 if found else None))
+            known |= fresh
+    return found

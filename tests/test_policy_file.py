@@ -1,0 +1,82 @@
+"""The YAML around a policy: what cannot be read is refused in one line that says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqlanon.errors import PolicyError
+from sqlanon.policy import read_policy
+
+GOOD = "columns: {age: {role: quasi}}\none_row_per_person: true\n"
+
+
+def refusal(path: Path, content: str | bytes) -> str:
+    """What is said of a file, after its name."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(PolicyError) as caught:
+        read_policy(path)
+    where, said = str(caught.value).split(": ", 1)
+    assert where == str(path)
+    return said
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "policy.yml"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("columns:\n  age: {role: quasi}\n  sex: {}\n  age: {}\n",
+         "line 4: not valid YAML: the key 'age' is given twice"),
+        ("columns: [\n", "line 2: not valid YAML: expected the node content, "
+         "but found '<stream end>'"),
+        ("a: b: c\n", "line 1: not valid YAML: mapping values are not allowed here"),
+        ("? [a, b]\n: c\n", "line 1: not valid YAML: found unhashable key"),
+        ("a: !!python/name:os.system\n", "line 1: not valid YAML: could not determine a "
+         "constructor for the tag 'tag:yaml.org,2002:python/name:os.system'"),
+        ("a: 2020-02-31\n", "not valid YAML: day is out of range for month; put text in quotes"),
+        ("a: \x00\n", "not valid YAML: unacceptable character #x0000: special characters are "
+         "not allowed"),
+        ("", "expected keys such as `columns:`, found nothing"),
+        ("people.csv\n", "expected keys such as `columns:`, found str 'people.csv'"),
+        ("- a\n- b\n", "expected keys such as `columns:`, found list ['a', 'b']"),
+        ("[" * 5000, "is nested too deeply"),
+    ],
+)  # fmt: skip
+def test_not_a_policy(file: Path, text: str, said: str) -> None:
+    assert refusal(file, text) == said
+
+
+def test_two_documents(file: Path) -> None:
+    assert refusal(file, f"{GOOD}---\n{GOOD}").startswith("line 3: not valid YAML: ")
+
+
+def test_not_utf8(file: Path) -> None:
+    assert refusal(file, "columns: {größe: {role: quasi}}".encode("latin-1")) == "is not UTF-8 text"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"nowhere\.yml: cannot be read \(No such file"):
+        read_policy(tmp_path / "nowhere.yml")
+    with pytest.raises(PolicyError, match=r"cannot be read \(Is a directory\)"):
+        read_policy(tmp_path)
+
+
+def test_yaml_that_contains_itself(file: Path) -> None:
+    assert refusal(file, "&a {columns: *a}\n") == "is nested too deeply"
+
+
+def test_marks_and_merges_are_yaml_too(file: Path) -> None:
+    text = """\
+columns:
+  age: &quasi {role: quasi, weight: 2}
+  sex: {<<: *quasi, weight: 3}
+one_row_per_person: true
+"""
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    columns = read_policy(file).section.columns
+    assert [columns[name].weight for name in ("age", "sex")] == [2, 3]
