@@ -279,9 +279,7 @@ def cases(draw: st.DrawFn) -> Case:
     subject = None
     how = draw(st.sampled_from(["none", "still", "moving", "text"]))
     if how == "still":  # every subject keeps to one tuple of cells
-        subject = [
-            repr([[f.cells[r] for f in fields], rng.randint(0, 2)]) for r in range(rows)
-        ]
+        subject = [repr([[f.cells[r] for f in fields], rng.randint(0, 2)]) for r in range(rows)]
     elif how == "moving":
         subject = [rng.randint(0, max(1, rows // 3)) for _ in range(rows)]
     elif how == "text":

@@ -8,7 +8,7 @@ a stale measurement is never found, because nobody asks for its key.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from sqlanon import resources
 from sqlanon.engines.duckdb_errors import explain_opening
 from sqlanon.errors import EngineError
 from sqlanon.measurement import Detail, Measurement
+from sqlanon.scheme import Batch
 
 FLUSH_EVERY = 2_000
 ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss")
@@ -48,22 +49,19 @@ class Cache:
                 f"file, or delete this one. {str(error).splitlines()[0]}"
             ) from error
 
-    def get(self, key: bytes, detail: Detail, name: Callable[[], str]) -> Measurement | None:
-        """The measurement of the scheme `key`, if it is known in enough detail.
-
-        `name` gives the scheme's fingerprint; it is asked only when an earlier run left
-        measurements behind.
-        """
+    def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
+        """The measurement of one scheme, if it is known in enough detail."""
+        key = batch.keys[row]
         known = self._by_key.get(key)
         if known is None and self._stored:
-            known = self._stored.get(name())
+            known = self._stored.get(batch.fingerprint(row))
             if known is not None:
                 self._by_key[key] = known
         return known if known is not None and known.detail.covers(detail) else None
 
-    def put(self, key: bytes, name: Callable[[], str], measured: Measurement) -> None:
-        self._by_key[key] = measured
-        self._pending[name()] = measured
+    def put(self, batch: Batch, row: int, measured: Measurement) -> None:
+        self._by_key[batch.keys[row]] = measured
+        self._pending[batch.fingerprint(row)] = measured
         if len(self._pending) >= FLUSH_EVERY:
             self.flush()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from sqlanon.measurement import Detail, Ints, Measurement, Measurements
 from sqlanon.metrics import Scores, score
 from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Scheme, Space
+
+MAX_ROWS = math.isqrt(2**63 - 1)
+"""Every sum that scores are made of is at most rows², and must fit 64 bits."""
 
 
 @dataclass
@@ -51,6 +55,11 @@ class Evaluator:
         self.label = label
         self.effort = Effort()
         self.suppression.check(histogram.rows)
+        if histogram.rows > MAX_ROWS:
+            raise EvaluationError(
+                f"the source has {histogram.rows:,} rows; more than {MAX_ROWS:,} cannot be scored "
+                "exactly; divide the source or take a sample of it"
+            )
         if label is not None and label not in histogram.facets:
             raise EvaluationError(f"the label column {label!r} was not counted")
         self._workbench = Workbench(histogram, label, workers)
@@ -84,25 +93,16 @@ class Evaluator:
             raise EvaluationError("there is no scheme to evaluate")
         detail = self.suppression.detail
         self.effort.asked += len(batch)
-        found: dict[bytes, Measurement] = {}
-        missing: dict[bytes, int] = {}
-        for row, key in enumerate(batch.keys):
-            if key in found or key in missing:
-                continue
-            known = self._cache.get(key, detail, lambda row=row: batch.fingerprint(row))  # type: ignore[misc]
-            if known is None:
-                missing[key] = row
-            else:
-                found[key] = known
+        first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
+        found = {key: self._cache.get(batch, row, detail) for key, row in first.items()}
+        missing = [first[key] for key, known in found.items() if known is None]
         if missing:
-            fresh = batch.take(list(missing.values()))
-            for key, row, measured in zip(
-                missing, missing.values(), self._measure_all(fresh, detail), strict=True
-            ):
-                found[key] = measured
-                self._cache.put(key, lambda row=row: batch.fingerprint(row), measured)  # type: ignore[misc]
+            fresh = batch.take(missing)
+            for i, measured in enumerate(self._measure_all(fresh, detail)):
+                found[fresh.keys[i]] = measured
+                self._cache.put(fresh, i, measured)
             self.effort.distinct += len(missing)
-        return Measurements.of([found[key] for key in batch.keys])
+        return Measurements.of([m for key in batch.keys if (m := found[key]) is not None])
 
     def column_loss(self, batch: Batch) -> Ints:
         """Σ over rows of (atoms in the row's group − 1), by scheme and column.

@@ -96,13 +96,17 @@ def layout_for(batch: Batch) -> Layout | None:
     """A layout that expresses a batch, or None when the batch must be split.
 
     It depends on the batch as little as possible, so that few layouts serve a whole search:
-    one for lattice nodes, one for bit strings, more only where domains are wide.
+    one for lattice nodes, one for bit strings, more only where domains are wide or many.
     """
     ids = [np.unique(column) for column in batch.ids.T]
     tables = batch.space.tables
     lattice = is_lattice(batch)
-    layout = Layout([_coding_for(t, i, lattice) for t, i in zip(tables, ids, strict=True)])
-    return layout if layout.bits <= MAX_BITS or len(batch) == 1 else None
+    for narrow in (NARROW, 0):
+        codings = [_coding_for(t, i, lattice, narrow) for t, i in zip(tables, ids, strict=True)]
+        layout = Layout(codings)
+        if layout.bits <= MAX_BITS or (len(batch) == 1 and not narrow):
+            return layout
+    return None
 
 
 def is_lattice(batch: Batch) -> bool:
@@ -111,14 +115,14 @@ def is_lattice(batch: Batch) -> bool:
     return all(_are_levels(table, ids) for table, ids in pairs)
 
 
-def _coding_for(table: PartitionTable, ids: Numbers, lattice: bool) -> Coding:
+def _coding_for(table: PartitionTable, ids: Numbers, lattice: bool, narrow: int) -> Coding:
     positions = table.column.positions
     full_domain = table.column.family is Family.FULL_DOMAIN and _are_levels(table, ids)
     if lattice or full_domain:
         levels = PathCoding(table, table.level_ids.tolist())
         if levels.width <= min(positions, MAX_PATH_BITS):
             return levels
-    if positions < NARROW:
+    if positions < narrow:
         return MaskCoding(table, np.arange(positions))
     if len(ids) == 1:
         return PathCoding(table, ids.tolist())

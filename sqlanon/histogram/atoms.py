@@ -90,8 +90,13 @@ def _by_comparison(domain: IntervalDomain, value: exp.Column) -> exp.Expr:
 
 
 def _case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr) -> exp.Case:
-    """Made at once: sqlglot's own builder copies the tree at every step."""
+    """Made at once: sqlglot's own builder copies the tree at every step.
+
+    A CASE in the ELSE branch continues this one, which reads better than one inside another.
+    """
     ifs = [exp.If(this=condition, true=result) for condition, result in branches]
+    if isinstance(otherwise, exp.Case):
+        return exp.Case(ifs=[*ifs, *otherwise.args["ifs"]], default=otherwise.args["default"])
     return exp.Case(ifs=ifs, default=otherwise)
 
 

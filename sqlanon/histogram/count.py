@@ -91,6 +91,11 @@ class _Counter:
         kind = _supported(info.kind, quasi.name, info.type)
         domain = quasi.declared_domain(kind)
         if isinstance(domain, IntervalDomain):
+            if kind is Kind.TIMESTAMP and "ZONE" in info.type.upper():
+                raise DomainError(
+                    f"column {quasi.name!r} has a time zone, so the edges of a range would depend "
+                    "on the session; cast it to a timestamp without zone in the source query"
+                )
             return Counted(quasi.name, kind, interval_atom(domain), domain)
         return Counted(quasi.name, kind, counted_value(quasi.name, kind, info.type), domain)
 

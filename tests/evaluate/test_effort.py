@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -68,3 +70,17 @@ def test_refusals(histogram: Histogram) -> None:
         assert evaluator.effort == Effort()
     with pytest.raises(EvaluationError, match="label column 'b' was not counted"):
         Evaluator(histogram, label="b")
+
+
+def test_more_rows_than_sums_can_hold(histogram: Histogram) -> None:
+    """Squares of class sizes up to √(2⁶³ − 1) rows fit; beyond that they would overflow."""
+    rows = 3_037_000_499
+    data = dataclasses.replace(histogram.tally, rows=np.array([rows - 4, 1, 1, 1, 1]))
+    data = dataclasses.replace(data, people=data.rows)
+    most = dataclasses.replace(histogram, tally=data, rows=rows, people=rows)
+    with Evaluator(most) as evaluator:
+        found = evaluator.score(histogram.space.batch_of_bits(np.zeros((1, 4), dtype=bool)))
+    assert found.dcn[0] == rows**2
+    assert found.k[0] == rows
+    with pytest.raises(EvaluationError, match="3,037,000,500 rows"):
+        Evaluator(dataclasses.replace(most, rows=rows + 1))

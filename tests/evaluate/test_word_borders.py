@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -171,7 +172,7 @@ def test_wide_levels() -> None:
     prefixes = [[code[: 5 - level] for code in codes] for level in range(6)]
     bits = np.array(
         [
-            [*(a != b for a, b in zip(p, p[1:], strict=False)), *[other == 0] * 3]
+            [*(a != b for a, b in pairwise(p)), *[other == 0] * 3]
             for p in prefixes
             for other in (0, 1)
         ]
