@@ -48,3 +48,7 @@ class SubjectError(SqlanonError):
 
 class EvaluationError(SqlanonError):
     """A scheme cannot be scored as asked."""
+
+
+class SearchError(SqlanonError):
+    """A search cannot run as asked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,20 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.api.bind import check_columns, open_lent_source, open_policy_source, quasis_of
+from sqlanon.api.result import SearchResult
+from sqlanon.api.search import METHODS, Method, problem_for, run_method
 from sqlanon.api.solution import Solution
 from sqlanon.engines import Source, open_source
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, count
+from sqlanon.metrics import Scores
 from sqlanon.policy import Policy, parse_policy, read_policy
 from sqlanon.preference import Preference
 from sqlanon.privacy.suppression import Suppression
-from sqlanon.scheme import Scheme, Space, from_document, read_scheme
+from sqlanon.scheme import Batch, Scheme, Space, from_document, read_scheme
+from sqlanon.search.outcome import Watch
+from sqlanon.search.problem import Loss
 
 SchemeLike = Scheme | Mapping[str, Any] | str | Path
 """A scheme, its document, or the path of a scheme file."""
@@ -126,6 +132,73 @@ class Anonymizer:
         section = self.policy.section.preference
         return None if section is None else Preference(nwp=section.nwp, necd=section.necd)
 
+    def search(
+        self,
+        *,
+        method: str | None = None,
+        seed: int | None = None,
+        watch: Watch | None = None,
+    ) -> SearchResult:
+        """Searches as the policy says; `method` and `seed` replace the policy's.
+
+        A `watch` follows the search and can end it early; without one the policy's seconds
+        and patience apply.
+        """
+        section = self.policy.section.search
+        name = method or section.method
+        if name not in METHODS:
+            raise PolicyError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+        chosen = METHODS[name]
+        settings = chosen.configure(section, name)
+        number = section.seed if seed is None else seed
+        watch = watch or Watch(seconds=section.seconds, patience=section.patience)
+        loss = chosen.default_loss if section.loss is None else Loss(section.loss)
+        if loss is Loss.CE and self.policy.label is None:
+            raise PolicyError("search.loss: ce needs a column with the role label")
+        with self._evaluator_for(chosen) as evaluator:
+            problem = problem_for(evaluator, self.required_k, self.preference, loss)
+            outcome, seconds = run_method(chosen, problem, settings, number, watch)
+            effort = asdict(evaluator.effort)
+        return SearchResult(
+            method=name,
+            objectives=outcome.objectives,
+            seed=number,
+            solutions=tuple(self._solutions(outcome.solutions, outcome.scores)),
+            chosen=outcome.chosen,
+            evaluations=effort,
+            seconds=seconds,
+            stopped=outcome.stopped,
+            reproducible=outcome.reproducible,
+            notes=outcome.notes,
+            policy=self.policy.fingerprint,
+            source={
+                "name": self.source.name,
+                "rows": self.histogram.rows,
+                "people": self.histogram.people,
+                "histogram": self.histogram.fingerprint,
+            },
+        )
+
+    def _evaluator_for(self, method: Method) -> Evaluator:
+        """An evaluator under the suppression rule of a method."""
+        limit = self.policy.section.suppression.limit
+        rule = self.suppression
+        if not method.given_k and limit:
+            rule = Suppression.up_to(limit, self.histogram.rows)
+        return Evaluator(
+            self.histogram,
+            suppression=rule,
+            label=self.policy.label,
+            workspace=self._workspace,
+            workers=self._workers,
+        )
+
+    @property
+    def required_k(self) -> int:
+        """The k that the policy asks for; 1 when it asks for none."""
+        privacy = self.policy.section.privacy
+        return 1 if privacy is None else privacy.k
+
     def scheme(self, scheme: SchemeLike) -> Scheme:
         """A scheme from whatever describes one."""
         if isinstance(scheme, Scheme):
@@ -140,20 +213,20 @@ class Anonymizer:
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
         """The scores of several schemes, evaluated together."""
-        read = [self.scheme(s) for s in schemes]
-        if not read:
-            return []
-        scores = self.evaluator.score(read)
+        batch = self.space.batch([self.scheme(s) for s in schemes])
+        return self._solutions(batch, self.evaluator.score(batch)) if len(batch) else []
+
+    def _solutions(self, batch: Batch, scores: Scores) -> list[Solution]:
         ach, pref_dev = None, None
         if self.preference is not None:
             ach = self.preference.ach(scores.nwp, scores.necd)
             pref_dev = self.preference.pref_dev(scores.nwp, scores.necd)
         privacy = self.policy.section.privacy
         solutions = []
-        for i, one in enumerate(read):
+        for i in range(len(batch)):
             row = scores.row(i)
             row["ach"] = None if ach is None else float(ach[i])
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
             feasible = None if privacy is None else bool(scores.k[i] >= privacy.k)
-            solutions.append(Solution(one, row, feasible))
+            solutions.append(Solution(batch.scheme(i), row, feasible))
         return solutions

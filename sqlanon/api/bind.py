@@ -120,6 +120,8 @@ def _builder(spec: HierarchySection) -> HierarchyBuilder:
 
 def _built(name: str, build: HierarchyBuilder, values: Sequence[Value], kind: Kind) -> Hierarchy:
     """What a builder makes, its errors with the column they are about."""
+    if not values:
+        raise HierarchyError(f"column {name!r} holds nothing but NULL; leave its hierarchy out")
     try:
         return build(values, kind)
     except HierarchyError as error:

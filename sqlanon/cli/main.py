@@ -11,6 +11,7 @@ import click
 import sqlanon
 from sqlanon.cli.demo import demo
 from sqlanon.cli.measure import measure
+from sqlanon.cli.search import search
 from sqlanon.errors import SqlanonError
 
 EPILOG = (
@@ -35,6 +36,7 @@ def cli(verbose: bool) -> None:
 
 cli.add_command(demo)
 cli.add_command(measure)
+cli.add_command(search)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import DESCRIPTIONS, Solution, format_label, format_score
 
 REQUIREMENT_FAILS = 3
@@ -67,6 +68,35 @@ def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
         texts = ["–" if value is None else format_score(value) for value in cells]
         table.add_row(title, *texts, mark)
     return table
+
+
+def front_table(result: SearchResult) -> Table:
+    """The solutions of a search, the chosen one marked; of many, an even selection."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("", "#", *FRONT_COLUMNS):
+        table.add_column(name, justify="right", no_wrap=True)
+    shown = sorted({*_spread(len(result.solutions), FRONT_ROWS), result.chosen or 0})
+    for i in shown if result.solutions else []:
+        scores = result.solutions[i].scores
+        values = [scores.get(name) for name in FRONT_COLUMNS]
+        texts = ["–" if value is None else format_score(value) for value in values]
+        is_chosen = i == result.chosen
+        mark, style = ("→", "bold green") if is_chosen else ("", None)
+        table.add_row(mark, str(i), *texts, style=style)
+    if len(shown) < len(result.solutions):
+        table.caption = f"{len(shown)} of {len(result.solutions)} solutions"
+    return table
+
+
+FRONT_COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "glm_share")
+FRONT_ROWS = 20
+
+
+def _spread(number: int, most: int) -> list[int]:
+    """At most so many of the rows 0..number-1, evenly spread."""
+    if number <= most:
+        return list(range(number))
+    return [round(i * (number - 1) / (most - 1)) for i in range(most)]
 
 
 def console() -> Console:

@@ -25,7 +25,7 @@ from sqlanon.engines.base import (
     looked_in,
     render_statement,
 )
-from sqlanon.engines.duckdb_errors import explain, explain_opening
+from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
 from sqlanon.engines.interrupt import interruptible
 from sqlanon.errors import EngineError
 from sqlanon.model import Kind
@@ -177,6 +177,7 @@ def open_database(path: str | Path, read_only: bool = True, create: bool = False
         raise EngineError(f"Database {path} is a folder, not a file.")
     if not path.exists() and not create:
         raise EngineError(f"Database {path} does not exist{looked_in(path)}.")
+    refuse_other_files(path)
     try:
         connection = duckdb.connect(path, read_only=read_only)
     except duckdb.Error as error:

@@ -61,6 +61,15 @@ def explain_opening(error: Exception, path: Path) -> EngineError:
     return EngineError(f"Database {path} cannot be opened. {_brief(message)}")
 
 
+def refuse_other_files(path: Path) -> None:
+    """Refuses a file that DuckDB would open as data, such as a CSV file, with no error."""
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb") as file:
+            head = file.read(12)
+        if head[8:12] != b"DUCK":
+            raise EngineError(f"File {path} is not a DuckDB database.")
+
+
 def _brief(message: str) -> str:
     """The first paragraph and the marked line; DuckDB adds long lists of reader settings."""
     first, *others = message.strip().split("\n\n")

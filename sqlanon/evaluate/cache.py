@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon import resources
-from sqlanon.engines.duckdb_errors import explain_opening
+from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
 from sqlanon.errors import EngineError
 from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
@@ -120,6 +120,7 @@ def _open(workspace: str | Path | None) -> duckdb.DuckDBPyConnection:
     if workspace is None:
         return duckdb.connect(":memory:", config={"threads": 1})
     path = Path(workspace)
+    refuse_other_files(path)
     try:
         with _private_files():
             connection = duckdb.connect(path, config={"threads": 1})

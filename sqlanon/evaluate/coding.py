@@ -34,19 +34,26 @@ class MaskCoding:
         self.positions = positions
         self.width = len(positions)
 
+    @property
+    def _is_whole(self) -> bool:
+        return self.width == self.table.column.positions
+
     @cached_property
     def atom_bits(self) -> Bits:
         atoms = np.arange(self.table.column.size)
         return np.asarray(atoms[:, None] > self.positions[None, :])
 
     def expresses(self, ids: Numbers) -> bool:
-        if self.width == self.table.column.positions:
+        if self._is_whole:
             return True
         cut = np.flatnonzero(self.table.bits(ids).any(axis=0))
         return bool(np.isin(cut, self.positions).all())
 
     def kept_bits(self, ids: Numbers) -> Bits:
-        return self.table.bits(ids)[:, self.positions]
+        if self._is_whole:
+            return self.table.bits(ids)
+        distinct, which = np.unique(ids, return_inverse=True)  # a wide domain has long strings
+        return self.table.bits(distinct)[:, self.positions][which]
 
     @cached_property
     def groups_by_kept(self) -> Numbers:
@@ -100,11 +107,12 @@ class PathCoding:
         return np.concatenate(columns, axis=1).astype(bool)
 
     def expresses(self, ids: Numbers) -> bool:
-        return set(ids.tolist()) <= set(self.chain)
+        return bool(np.isin(ids, self.chain).all())
 
     def kept_bits(self, ids: Numbers) -> Bits:
-        place = {id_: i for i, id_ in enumerate(self.chain)}
-        kept = np.array([self._kept[place[i]] for i in ids.tolist()], dtype=np.int64)
+        order = np.argsort(self.chain)
+        place = order[np.searchsorted(self.chain, ids, sorter=order)]
+        kept = np.array(self._kept)[place]
         return np.asarray(np.arange(self.width)[None, :] < kept[:, None])
 
     def group_sizes(self, key: Sequence[Numbers], ids: Ids) -> Numbers:

@@ -36,16 +36,11 @@ class Layout:
         self.words = 1 + max(0, -(-(self.bits - FIRST_WORD_BITS) // WORD_BITS))
 
     def expresses(self, batch: Batch) -> bool:
-        return all(
-            coding.expresses(np.unique(batch.ids[:, j])) for j, coding in enumerate(self.codings)
-        )
+        return all(coding.expresses(batch.ids[:, j]) for j, coding in enumerate(self.codings))
 
     def kept_bits(self, batch: Batch) -> Bits:
         """One row of bits a scheme."""
-        parts = []
-        for j, coding in enumerate(self.codings):
-            ids, inverse = np.unique(batch.ids[:, j], return_inverse=True)
-            parts.append(coding.kept_bits(ids)[inverse])
+        parts = [coding.kept_bits(batch.ids[:, j]) for j, coding in enumerate(self.codings)]
         return np.concatenate(parts, axis=1)
 
     def row_words(self, codes: Codes) -> Numbers:

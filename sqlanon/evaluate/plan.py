@@ -25,6 +25,8 @@ QUERY = 30_000
 """The fixed cost of a query, in rows that could be grouped in the same time."""
 CORRELATION = 0.7
 """Columns are correlated: of g1·g2·… possible classes about this power of them occur."""
+FEW = 4
+"""So few schemes always share a query: a plan would cost more than it saves."""
 MAX_CLASSES = 20_000_000
 """Bounds the classes that one query may have to hold in memory."""
 
@@ -39,6 +41,8 @@ class Group:
 
 def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int, workers: int) -> list[Group]:
     """Groups that together hold every scheme once; `kept` and `ids` have a row for each."""
+    if len(kept) <= FEW:
+        return [_whole(layout, kept, rows)]
     order = _similar_first(layout, kept, ids)
     limit = max(1, min(MAX_CANDIDATES, MAX_CLASSES // max(rows, 1)))
     # Equal parts, one a worker at least when there is work enough to share.
@@ -49,6 +53,14 @@ def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int, workers: int) -> l
     for part in np.array_split(order, parts):
         groups += _cheapest(layout, kept[part], part, rows)
     return groups
+
+
+def _whole(layout: Layout, kept: Bits, rows: int) -> Group:
+    """Everything in one query, rolled up where that is cheaper."""
+    union: Bits = np.logical_or.reduce(kept)[None, :]
+    refined = _estimated_rows(layout, union, rows)[0]
+    cheaper = rows + len(kept) * refined < len(kept) * rows
+    return Group(np.arange(len(kept)), bool(cheaper))
 
 
 def _similar_first(layout: Layout, kept: Bits, ids: Numbers) -> Numbers:

@@ -81,15 +81,20 @@ def score(measured: Measurements, histogram: Histogram, suppression: Suppression
 
 def nwp_of(released: Released, columns: tuple[Column, ...], rows: int) -> Floats:
     """Normalized weighted penalty."""
-    weights = np.array([c.weight for c in columns], dtype=np.float64)
-    penalties = _penalties(released, columns)
-    return np.asarray((penalties @ (weights / weights.sum()) + released.suppressed) / rows)
+    whole = sum(c.weight for c in columns)
+    total = released.suppressed.astype(np.float64)
+    # Column by column: a matrix product may round a scheme differently in another batch.
+    for column, penalty in zip(columns, _penalties(released, columns).T, strict=True):
+        total += penalty * (column.weight / whole)
+    return total / rows
 
 
 def glm_of(released: Released, columns: tuple[Column, ...]) -> Floats:
     """General loss metric."""
-    by_column = _penalties(released, columns)
-    return np.asarray(by_column.sum(axis=1) + released.suppressed * len(columns))
+    total = released.suppressed * float(len(columns))
+    for penalty in _penalties(released, columns).T:
+        total += penalty
+    return np.asarray(total)
 
 
 def glm_units_of(released: Released, columns: tuple[Column, ...]) -> Ints:

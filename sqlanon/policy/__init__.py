@@ -7,6 +7,7 @@ from sqlanon.policy.schema import (
     Others,
     PolicySection,
     Role,
+    SearchSection,
     SourceSection,
 )
 
@@ -17,6 +18,7 @@ __all__ = [
     "Policy",
     "PolicySection",
     "Role",
+    "SearchSection",
     "SourceSection",
     "parse_policy",
     "read_policy",

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 from pydantic.fields import FieldInfo
@@ -143,6 +143,28 @@ class SuppressionSection(Section):
     limit: Annotated[Number, Field(ge=0, le=1)] = 0.0
 
 
+class SearchSection(Section):
+    """How solutions are searched. Settings that belong to another method are refused."""
+
+    COMMON: ClassVar = frozenset({"method", "loss", "seed", "seconds", "patience"})
+
+    method: Literal["auto", "nsga2", "genitor", "poka", "front", "exhaustive", "optimal"] = "auto"
+    loss: Literal["nwp", "glm", "dcn", "ce"] | None = None
+    seed: Annotated[Whole, Field(ge=0)] = 1
+    seconds: Annotated[float, Field(gt=0)] | None = None
+    patience: Annotated[Whole, Field(ge=1)] | None = None
+    population: Annotated[Whole, Field(ge=2)] | None = None
+    evaluations: Annotated[Whole, Field(ge=1)] | None = None
+    crossover: float | Literal["new", "trad"] | None = None
+    mutation: Annotated[float, Field(ge=0, le=1)] | None = None
+    bias: Annotated[float, Field(ge=1, le=2)] | None = None
+    brood: Annotated[Whole, Field(ge=1)] | None = None
+    allow_duplicates: Flag | None = None
+    depth: Annotated[Whole, Field(ge=1)] | None = None
+    exact: Annotated[Whole, Field(ge=0)] | None = None
+    rounds: Annotated[Whole, Field(ge=1)] | None = None
+
+
 class PolicySection(Section):
     """The whole file."""
 
@@ -156,6 +178,7 @@ class PolicySection(Section):
     privacy: PrivacySection | None = None
     preference: PreferenceSection | None = None
     suppression: SuppressionSection = SuppressionSection()
+    search: SearchSection = SearchSection()
 
     @model_validator(mode="after")
     def _consistent(self) -> PolicySection:

@@ -9,14 +9,17 @@ would be the same, both groups are spelled out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
+from sqlanon.domain import IntervalDomain
 from sqlanon.model import format_value
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.partition import Partition
 
 WHOLE = "*"
+_INTERVAL = re.compile(r"\[.*, .*\)$")
 
 
 def group_labels(column: Column, partition: Partition) -> tuple[str | None, ...]:
@@ -45,7 +48,8 @@ def _label(column: Column, start: int, stop: int) -> str | None:
         # NULL is in it too, which a node of the values alone would hide.
         return hierarchy.levels[-1][0] if hierarchy and hierarchy.height else WHOLE
     node = hierarchy.label_of(start, stop) if hierarchy else None
-    if node is not None:
+    if node is not None and not (isinstance(domain, IntervalDomain) and _INTERVAL.match(node)):
+        # An interval that a builder named does not know that the range's last atom is closed.
         return node
     if stop - start == domain.size:
         return WHOLE

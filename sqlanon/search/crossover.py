@@ -6,13 +6,14 @@ TRAD  Booker's two-point crossover on reduced surrogates, then repair to a close
       string, as Iyengar did.
 
 Both yield one child, or None where no choice of points makes a child that differs from both
-parents; `mutated` is what a search falls back on then. A *point* p lies between the first p
-bits and the rest: "after bit p" in the words of the paper.
+parents. Mutation is crossover with a random valid individual, the stranger; a search falls
+back on it where crossover yields None. A *point* p lies between the first p bits and the
+rest: "after bit p" in the words of the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,15 @@ from sqlanon.search.taxonomy import Splits
 
 Ints = npt.NDArray[np.int64]
 
-Crossover = Callable[[Bits, Bits, np.random.Generator], Bits | None]
-"""A child of two valid bit strings of a space, or None."""
+
+class Crossover(Protocol):
+    """Makes valid bit strings of a space from valid ones."""
+
+    def __call__(self, first: Bits, second: Bits, rng: np.random.Generator) -> Bits | None:
+        """A child that begins like the first parent, or None."""
+
+    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
+        """The parent changed by crossover with a random individual."""
 
 
 class New:
@@ -68,6 +76,18 @@ class New:
             return None
         return joined(first, second, int(points[rng.integers(len(points))]))
 
+    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
+        """The parent with one block of the stranger's, drawn uniformly.
+
+        Blocks lie between neighbouring eligible points: crossover to the stranger at one and
+        back to the parent at the next. The paper does not say where it crosses. A single
+        point would replace half of the parent on average, and change nothing but the ends of
+        the string a little. Without a point the block is all of the stranger.
+        """
+        points = [0, *self.points(parent, stranger).tolist(), len(parent)]
+        block = int(rng.integers(len(points) - 1))
+        return exchanged(parent, stranger, points[block], points[block + 1])
+
 
 class Trad:
     """Two-point crossover on reduced surrogates, repaired.
@@ -92,6 +112,11 @@ class Trad:
         end = int(differ[stop]) if stop < last else len(first)
         return self._splits.closest(exchanged(first, second, int(differ[start]), end), rng)
 
+    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
+        """Their child, or the stranger where there is none."""
+        child = self(parent, stranger, rng)
+        return stranger if child is None else child
+
 
 def joined(first: Bits, second: Bits, point: int) -> Bits:
     """The first parent's bits up to a point, the second's after it."""
@@ -103,17 +128,3 @@ def exchanged(first: Bits, second: Bits, start: int, stop: int) -> Bits:
     child = first.copy()
     child[start:stop] = second[start:stop]
     return child
-
-
-def mutated(
-    parent: Bits, crossover: Crossover, splits: Splits, rng: np.random.Generator
-) -> Bits:
-    """The paper's mutation: crossover with a random valid individual.
-
-    Chance decides which of the two comes first, so that no end of the string is changed more
-    often. Where no child is possible, the random individual takes its place.
-    """
-    stranger = splits.random(1, rng)[0]
-    pair = (parent, stranger) if rng.random() < 0.5 else (stranger, parent)
-    child = crossover(*pair, rng)
-    return stranger if child is None else child

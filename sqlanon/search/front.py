@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.metrics import Scores
-from sqlanon.scheme import Batch, Space
+from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.dominance import non_dominated
 
 Floats = npt.NDArray[np.float64]
@@ -78,3 +78,9 @@ class Front:
         beaten = (rival >= 0) & (self.points[rival, 1] <= points[:, 1])
         same = (self.points[rival] == points).all(axis=1) & (tie < self._tie[rival])
         return np.asarray(~beaten | same)
+
+
+def bits_of(batch: Batch) -> Bits:
+    """The bit strings of the schemes, one a row."""
+    tables = batch.space.tables
+    return np.concatenate([t.bits(batch.ids[:, j]) for j, t in enumerate(tables)], axis=1)

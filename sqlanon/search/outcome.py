@@ -21,6 +21,8 @@ class Outcome:
     reproducible  False when a clock decided the end
     stopped       why the search ended: "finished", "evaluations", "patience", "time" or
                   "interrupted"
+    trajectory    (evaluations, best loss of a feasible solution) wherever the best improved,
+                  for searches that minimize a single loss
     """
 
     method: str
@@ -31,6 +33,7 @@ class Outcome:
     stopped: str = "finished"
     reproducible: bool = True
     notes: tuple[str, ...] = ()
+    trajectory: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass
@@ -70,7 +73,8 @@ class Watch:
         if self.on_progress is not None:
             self.on_progress(progress)
         best = np.inf if progress.best is None else progress.best
-        self._unchanged = 0 if best < self._best else self._unchanged + 1
+        # Patience is for improving a solution, not for finding a first one.
+        self._unchanged = 0 if best < self._best or best == np.inf else self._unchanged + 1
         self._best = min(best, self._best)
         if self._interrupted:
             self.stopped = "interrupted"

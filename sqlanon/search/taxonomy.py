@@ -175,7 +175,8 @@ class Splits:
 
 def random_partition(column: Column, rng: np.random.Generator) -> Bits:
     """The bits of a partition drawn uniformly among all that the column's family allows."""
-    return Splits.of_column(column).random(1, rng)[0]
+    bits: Bits = Splits.of_column(column).random(1, rng)[0]
+    return bits
 
 
 def random_individual(space: Space, rng: np.random.Generator) -> Bits:
@@ -183,7 +184,8 @@ def random_individual(space: Space, rng: np.random.Generator) -> Bits:
 
     Who needs many makes the `Splits` of the space once.
     """
-    return Splits.of_space(space).random(1, rng)[0]
+    bits: Bits = Splits.of_space(space).random(1, rng)[0]
+    return bits
 
 
 def closest_valid(column: Column, bits: Bits, rng: np.random.Generator) -> Bits:

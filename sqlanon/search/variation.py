@@ -28,15 +28,16 @@ MOST_MOVED = 0.5
 def random_population(space: Space, n: int, rng: np.random.Generator) -> Bits:
     """`n` random schemes, from very coarse to very fine.
 
-    Each individual has its own density, drawn uniformly: the chance of a cut in contiguous
-    columns, the chance that a node is split (asked from the root down) in taxonomic ones, and
-    of every step down in full-domain ones, whose levels are then all equally likely. Fair
-    coins for the single bits would make fine schemes only, and on real tables none of those is
-    feasible.
+    Each individual has its own density, and the densities are spread evenly between 0 and 1,
+    so that even a small population has coarse members. The density is the chance that a node
+    is split (asked from the root down) in taxonomic columns and of every step down in
+    full-domain ones, whose levels are then all equally likely; its square is the chance of a
+    cut in contiguous ones, where feasible schemes have few. Fair coins for the single bits
+    would make fine schemes only, and on real tables none of those is feasible.
     """
     rules = _rules(space)
-    density = rng.random(n)
-    population: Bits = rng.random((n, space.positions)) < density[:, None]
+    density = (rng.permutation(n) + rng.random(n)) / max(n, 1)
+    population: Bits = rng.random((n, space.positions)) < density[:, None] ** 2
     for column in rules.guarded:
         population[:, column.segment] = column.family.random(density, rng)
     return rules.settled(population)
@@ -57,8 +58,8 @@ def one_point_crossover(
     first, second = np.concatenate([parents_a, parents_b]), np.concatenate([parents_b, parents_a])
     if positions < 2:
         return first
-    point = rng.integers(1, positions, pairs)
-    point = np.tile(np.where(rng.random(pairs) < rate, point, positions), 2)
+    drawn = rng.integers(1, positions, pairs)
+    point: Index = np.tile(np.where(rng.random(pairs) < rate, drawn, positions), 2)
     children = _joined(first, second, point)
     for column in rules.guarded:
         start, stop = column.segment.start, column.segment.stop
@@ -90,7 +91,7 @@ def mutate(space: Space, population: Bits, rate: float, rng: np.random.Generator
     return rules.settled(mutated)
 
 
-def _joined(first: Bits, second: Bits, point: npt.NDArray[np.integer]) -> Bits:
+def _joined(first: Bits, second: Bits, point: Index) -> Bits:
     ahead = np.arange(first.shape[1]) < point[:, None]
     return np.where(ahead, first, second)
 
@@ -188,7 +189,7 @@ class _FullDomain:
 
     def _level(self, bits: Bits) -> Index:
         """The coarsest level with at least as many cuts."""
-        return self._top - np.searchsorted(self._fewest_first, bits.sum(axis=1))
+        return np.asarray(self._top - np.searchsorted(self._fewest_first, bits.sum(axis=1)))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,9 @@ def measure(rows: int) -> dict[str, float]:
     connection = duckdb.connect()
     create_people(connection, "people", rows)
     columns = ", ".join(COLUMNS)
-    bare = f"CREATE OR REPLACE TABLE bare AS SELECT {columns}, COUNT(*) AS n FROM people GROUP BY ALL"
+    bare = (
+        f"CREATE OR REPLACE TABLE bare AS SELECT {columns}, COUNT(*) AS n FROM people GROUP BY ALL"
+    )
     histograms: list[Histogram] = []
 
     def counting() -> None:

@@ -14,6 +14,7 @@ import pytest
 from sqlanon.engines import open_source
 from sqlanon.errors import EngineError
 from sqlanon.evaluate import Evaluator
+from sqlanon.evaluate.cache import Cache
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.metrics import Scores
@@ -220,3 +221,13 @@ def test_a_database_with_another_table_of_that_name(workspace: Path) -> None:
         connection.execute("CREATE TABLE evaluation (scheme INTEGER)")
     with pytest.raises(EngineError, match="was not made by this version of sqlanon"):
         Evaluator(counted(), workspace=workspace)
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age\n30\n31\n")
+    path.chmod(0o644)
+    with pytest.raises(EngineError, match=r"people\.csv is not a DuckDB database"):
+        Cache("histogram", None, path)
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.read_text() == "age\n30\n31\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scheme_columns import bit_strings, columns, partitions, trees
 
 from sqlanon.domain import IntervalDomain, ValueDomain
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy import Hierarchy, intervals
 from sqlanon.model import Kind, Value
 from sqlanon.scheme import Column, Partition, group_labels
 
@@ -194,3 +194,11 @@ def test_sets_can_be_told_apart(left: list[str], right: list[str]) -> None:
     cut = "some other value"
     labels = [text_labels([*values, cut], (len(values) - 1,))[0] for values in (left, right)]
     assert (labels[0] == labels[1]) == (left == right)
+
+
+def test_an_interval_builder_over_a_range_closes_the_last_group() -> None:
+    """The range [0, 40] ends with 40 inside, whatever the builder calls its intervals."""
+    domain = IntervalDomain.of_range("age", Kind.INTEGER, 0, 40, 5)
+    tree = intervals(domain.left_ends, Kind.INTEGER, [10])
+    column = Column(domain, tree)
+    assert group_labels(column, column.levels[1]) == ("[0, 10)", "[10, 20)", "[20, 30)", "[30, 40]")

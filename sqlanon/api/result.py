@@ -1,0 +1,96 @@
+"""What a search found, as people and programs read it: result.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sqlanon.api.solution import Solution, format_score
+
+VERSION = 1
+COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm_share")
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Solutions that do not dominate each other; `chosen` is the row of the answer or None.
+
+    `stopped` tells why the search ended; a result that a clock or Ctrl-C ended is not
+    reproducible.
+    """
+
+    method: str
+    objectives: tuple[str, ...]
+    seed: int
+    solutions: tuple[Solution, ...]
+    chosen: int | None
+    evaluations: dict[str, int]
+    seconds: float
+    stopped: str
+    reproducible: bool
+    notes: tuple[str, ...]
+    policy: str
+    source: dict[str, Any]
+
+    @property
+    def solution(self) -> Solution | None:
+        """The chosen solution."""
+        return None if self.chosen is None else self.solutions[self.chosen]
+
+    def shortfall(self) -> str:
+        """For a search without a feasible solution: how close it came, and what may help."""
+        closest = max(self.solutions, key=lambda s: s.scores["k"] or 0, default=None)
+        if closest is None:
+            return "No solution was found."
+        return (
+            f"No solution reaches the required privacy; the closest has k = {closest.scores['k']} "
+            f"with NWP {closest.scores['nwp']:.4f}. Allow coarser groups, raise the suppression "
+            "limit, or leave a quasi-identifier out."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of a result file."""
+        return {
+            "version": VERSION,
+            "policy": self.policy,
+            "method": self.method,
+            "objectives": list(self.objectives),
+            "seed": self.seed,
+            "source": self.source,
+            "evaluations": self.evaluations,
+            "seconds": round(self.seconds, 3),
+            "stopped": self.stopped,
+            "reproducible": self.reproducible,
+            "notes": list(self.notes),
+            "solutions": [solution.to_dict() for solution in self.solutions],
+            "chosen": self.chosen,
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Writes result.json."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The scores, one row a solution, the chosen one marked."""
+        frame = pd.DataFrame([dict(s.scores) | {"feasible": s.feasible} for s in self.solutions])
+        frame["chosen"] = [i == self.chosen for i in range(len(frame))]
+        return frame
+
+    def __str__(self) -> str:
+        head = "  ".join(f"{name:>10}" for name in COLUMNS)
+        lines = [f"{self.method}: {len(self.solutions)} solutions", f"  {head}"]
+        for i, solution in enumerate(self.solutions):
+            values = [solution.scores.get(name) for name in COLUMNS]
+            cells = ["–" if value is None else format_score(value) for value in values]
+            mark = "*" if i == self.chosen else " "
+            lines.append(f"{mark} " + "  ".join(f"{cell:>10}" for cell in cells))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        names = [name for name in COLUMNS if name in self.to_pandas()]
+        return str(self.to_pandas()[[*names, "feasible", "chosen"]].to_html())

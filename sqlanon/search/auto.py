@@ -1,0 +1,160 @@
+"""The default search: the best answer without parameters, beyond the papers.
+
+A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
+rounds: NSGA-II from random, coarse and formerly good schemes, then its best solutions are
+polished by small moves until none improves. Rounds go on until several in a row change
+nothing, which closes the gap between the local optima where single runs end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Batch, Bits
+from sqlanon.search.enumeration import all_schemes, space_size
+from sqlanon.search.front import Front
+from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.polish import Place, best_of, polish, rank_of
+from sqlanon.search.problem import Problem
+from sqlanon.search.variation import mutate, random_population
+
+
+@dataclass(frozen=True)
+class AutoSettings:
+    """
+    evaluations   schemes asked for at most, repeated ones included
+    exact         spaces of at most so many schemes are tried whole
+    rounds        the search ends when so many rounds in a row find nothing better
+    """
+
+    evaluations: int = 200_000
+    exact: int = 20_000
+    rounds: int = 4
+
+
+ROUND = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
+"""One round's evolution. It need not converge: polishing does that faster."""
+POLISHED = 4
+"""How many different solutions of a round are polished."""
+
+
+def auto(
+    problem: Problem, settings: AutoSettings, rng: np.random.Generator, watch: Watch
+) -> Outcome:
+    """Every non-dominated solution met, by ascending ach, and the solution to OP."""
+    run = _Run(problem, settings, watch)
+    if space_size(problem.space) <= settings.exact:
+        run.try_all()
+    else:
+        run.in_rounds(rng)
+    return run.outcome()
+
+
+class _Run:
+    def __init__(self, problem: Problem, settings: AutoSettings, watch: Watch) -> None:
+        self._problem = replace(problem, evaluate=self._evaluate)
+        self._score = problem.evaluate
+        self._settings = settings
+        self._watch = watch
+        self._front = Front(problem.space)
+        self._asked = 0
+        self._over = False
+        self._exact = False
+
+    def _evaluate(self, batch: Batch) -> Scores:
+        """Scores a batch and remembers what belongs to the front."""
+        problem = self._problem
+        scores = self._score(batch)
+        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
+        self._front.offer(batch, scores, points, problem.pref_dev(scores))
+        self._asked += len(batch)
+        return scores
+
+    def try_all(self) -> None:
+        everything = all_schemes(self._problem.space)
+        for start in range(0, len(everything), 1_000):
+            self._evaluate(self._problem.space.batch_of_bits(everything[start : start + 1_000]))
+            if self._report(len(everything)):
+                return
+        self._exact = True
+
+    def in_rounds(self, rng: np.random.Generator) -> None:
+        problem = self._problem
+        best = best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
+        stale = 0
+        while stale < self._settings.rounds and not self._over:
+            self._evolve(rng)
+            found = self._polished_best()
+            stale = 0 if found.rank < best.rank else stale + 1
+            best = min(best, found, key=lambda place: place.rank)
+
+    def _evolve(self, rng: np.random.Generator) -> None:
+        """A short run of NSGA-II, which starts beside what earlier rounds found."""
+        space = self._problem.space
+        start = [random_population(space, ROUND.population // 2, rng)]
+        if len(self._front):
+            known = self._bits(self._front.solutions)
+            drawn = rng.integers(0, len(known), ROUND.population // 4)
+            start.append(mutate(space, known[drawn], 0.05, rng))
+        limit = min(ROUND.evaluations, self._left)
+        if limit > 0:
+            inner = Watch(on_progress=lambda _: self._pass_on(inner))
+            nsga2(
+                self._problem, replace(ROUND, evaluations=limit), rng, inner, np.concatenate(start)
+            )
+        self._over = self._over or self._left <= 0
+
+    def _pass_on(self, inner: Watch) -> None:
+        if self._report(self._settings.evaluations):
+            inner.interrupt()
+
+    def _polished_best(self) -> Place:
+        """The best after polishing some different solutions of the front."""
+        problem = self._problem
+        bits, ranks = self._bits(self._front.solutions), rank_of(problem, self._front.scores)
+        order = np.lexsort(ranks.T[::-1])[:POLISHED]
+        places = [Place(bits[i], tuple(ranks[i].tolist())) for i in order]
+        for number, place in enumerate(places):
+            if self._over:
+                break
+            places[number], _ = polish(problem, place, self._left)
+            self._over = self._report(self._settings.evaluations) or self._left <= 0
+        return min(places, key=lambda place: place.rank)
+
+    @property
+    def _left(self) -> int:
+        return self._settings.evaluations - self._asked
+
+    def _bits(self, batch: Batch) -> Bits:
+        tables = batch.space.tables
+        return np.concatenate([t.bits(batch.ids[:, j]) for j, t in enumerate(tables)], axis=1)
+
+    def _chosen(self) -> int | None:
+        """The feasible solution with least ach: the front ascends in it."""
+        feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
+        return int(feasible[0]) if len(feasible) else None
+
+    def _report(self, limit: int) -> bool:
+        chosen = self._chosen()
+        best = None if chosen is None else float(self._front.points[chosen, 0])
+        k = None if chosen is None else int(self._front.scores.k[chosen])
+        stop = self._watch.step(Progress(self._asked, limit, best, k))
+        self._over = self._over or stop
+        return stop
+
+    def outcome(self) -> Outcome:
+        ended = self._watch.stopped
+        return Outcome(
+            method="auto",
+            solutions=self._front.solutions,
+            scores=self._front.scores,
+            chosen=self._chosen(),
+            objectives=OBJECTIVES,
+            stopped="evaluations" if ended == "finished" and self._left <= 0 else ended,
+            reproducible=ended not in ("time", "interrupted"),
+            notes=("exact: every scheme was tried",) if self._exact else (),
+        )

@@ -1,0 +1,202 @@
+"""GENITOR for k-anonymity (Lunacek, Whitley & Ray, GECCO 2006): the least loss at a given k.
+
+Steady state: two parents chosen by rank have one offspring, which enters the sorted
+population only if it is better than the worst. Fitness is the problem's loss under its
+suppression rule; the paper's is GLM where every class below k may be suppressed, whatever
+the number of its rows. Where a limit leaves schemes below k, these rank after all feasible
+ones, the closest to k first; as many differ only in loss, which is least for the finest, the
+rows in classes below k decide before it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from sqlanon.errors import PolicyError, SchemeError
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Bits
+from sqlanon.search.crossover import Crossover, New, Trad
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.population import Fitness, Population, parents
+from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.search.taxonomy import Splits
+
+
+@dataclass(frozen=True)
+class GenitorSettings:
+    """The paper's settings, except for bias and mutation, which it does not state.
+
+    evaluations  individuals scored, the first population included; an offspring that is in
+                 the population already counts too
+    bias         how many times the best is as likely a parent as the median, 1 to 2
+    mutation     share of the offspring that are made by mutation
+    brood        offspring bred from the same population, scored together and entered one by
+                 one; 1 is the paper's algorithm to the letter, more make better use of SQL
+    """
+
+    population: int = 200
+    evaluations: int = 30_000
+    crossover: Literal["new", "trad"] = "new"
+    bias: float = 1.5
+    mutation: float = 0.05
+    allow_duplicates: bool = False
+    brood: int = 1
+
+    def __post_init__(self) -> None:
+        rules = [
+            ("population", self.population >= 2, "at least 2"),
+            ("evaluations", self.evaluations >= 2, "at least 2"),
+            ("crossover", self.crossover in ("new", "trad"), "new or trad"),
+            ("bias", 1 <= self.bias <= 2, "between 1 and 2"),
+            ("mutation", 0 <= self.mutation <= 1, "between 0 and 1"),
+            ("brood", self.brood >= 1, "at least 1"),
+        ]
+        wrong = [
+            f"{key} must be {wanted}, not {getattr(self, key)}"
+            for key, holds, wanted in rules
+            if not holds
+        ]
+        if wrong:
+            raise PolicyError(f"search: {'; '.join(wrong)}")
+
+
+def genitor(
+    problem: Problem,
+    settings: GenitorSettings,
+    rng: np.random.Generator,
+    watch: Watch,
+    start: Bits | None = None,
+) -> Outcome:
+    """The best of the last population, and what it offers at higher k.
+
+    `start` holds valid bit strings that the first population begins with; the rest of it is
+    drawn uniformly among the valid ones. Among equal solutions the first found is taken.
+    """
+    run = Run(problem, settings, rng, watch)
+    run.begin(start)
+    while not run.ended:
+        run.step()
+    return _outcome(run)
+
+
+@dataclass
+class Run:
+    """A GENITOR run in the middle of its work."""
+
+    problem: Problem
+    settings: GenitorSettings
+    rng: np.random.Generator
+    watch: Watch
+    evaluations: int = 0
+    ended: str = ""
+    trajectory: list[tuple[int, float]] = field(default_factory=list)
+    _best_k: int | None = None
+
+    def __post_init__(self) -> None:
+        space, settings = self.problem.space, self.settings
+        self.splits = Splits.of_space(space)
+        size = min(settings.population, settings.evaluations)
+        if not settings.allow_duplicates:
+            size = min(size, self.splits.count)
+        self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
+        self._crossover: Crossover = (
+            New(space) if settings.crossover == "new" else Trad(self.splits)
+        )
+
+    def begin(self, start: Bits | None = None) -> None:
+        """Scores the first population."""
+        self._enter(self._first(start))
+        if not self.settings.allow_duplicates and len(self.population) == self.splits.count:
+            self.ended = "finished"  # every valid scheme is scored
+
+    def step(self) -> None:
+        """Breeds one brood and enters it."""
+        number = min(self.settings.brood, self.settings.evaluations - self.evaluations)
+        self._enter(np.stack([self._offspring() for _ in range(number)]))
+
+    def _offspring(self) -> Bits:
+        """One offspring: by crossover, or by mutation where chance or the parents want it."""
+        rng, population = self.rng, self.population
+        by_mutation = rng.random() < self.settings.mutation
+        first, second = parents(len(population), self.settings.bias, rng)
+        child = None
+        if not by_mutation:
+            child = self._crossover(population[first], population[second], rng)
+        if child is None:
+            stranger = self.splits.random(1, rng)[0]
+            child = self._crossover.mutated(population[first], stranger, rng)
+        return child
+
+    def _first(self, start: Bits | None) -> Bits:
+        """The first population: `start`, filled up at random."""
+        size, positions = self.population.size, self.splits.positions
+        rows = np.zeros((0, positions), dtype=bool) if start is None else start
+        if rows.ndim != 2 or rows.shape[1] != positions:
+            raise SchemeError(f"bit strings of {positions} bits are needed, one a row")
+        if not self.splits.valid(rows).all():
+            raise SchemeError("the search was to start from a scheme that its columns forbid")
+        rows = self._distinct(rows)
+        while len(rows) < size:
+            more = self.splits.random(size - len(rows), self.rng)
+            rows = self._distinct(np.concatenate([rows, more]))
+        return rows[:size]
+
+    def _distinct(self, rows: Bits) -> Bits:
+        """Each individual once, in order of first appearance, unless duplicates are allowed."""
+        if self.settings.allow_duplicates:
+            return rows
+        first = {row.tobytes(): i for i, row in reversed(list(enumerate(rows)))}
+        return rows[sorted(first.values())]
+
+    def _enter(self, bits: Bits) -> None:
+        """Scores individuals together and offers them to the population one by one."""
+        scores = self.problem.evaluate(self.problem.space.batch_of_bits(bits))
+        losses = getattr(scores, self.problem.loss.value)
+        for i, fitness in enumerate(fitness_of(self.problem, scores)):
+            self.evaluations += 1
+            best = self.population.fitness[:1]
+            if not fitness[0] and (not best or fitness < best[0]):
+                self.trajectory.append((self.evaluations, float(losses[i])))
+                self._best_k = int(scores.k[i])
+            self.population.offer(bits[i], fitness)
+        loss = self.trajectory[-1][1] if self.trajectory else None
+        limit = self.settings.evaluations
+        if self.watch.step(Progress(self.evaluations, limit, loss, self._best_k)):
+            self.ended = self.watch.stopped
+        if self.evaluations >= limit:
+            self.ended = "evaluations"
+
+
+def fitness_of(problem: Problem, scores: Scores) -> list[Fitness]:
+    """What the population is sorted by."""
+    missing = np.maximum(problem.f2(scores), 0)
+    below = np.where(missing > 0, scores.rows_below, 0)
+    loss = exact_loss(problem, scores)
+    return list(zip(missing.tolist(), below.tolist(), loss.tolist(), strict=True))
+
+
+def _outcome(run: Run) -> Outcome:
+    """The individuals of the last population that none dominates in loss and k."""
+    problem = run.problem
+    everyone = problem.space.batch_of_bits(run.population.bits)
+    scores = problem.evaluate(everyone)
+    losses, ks = exact_loss(problem, scores).tolist(), scores.k.tolist()
+    front: list[int] = []
+    for rank in sorted(range(len(ks)), key=lambda rank: (losses[rank], -ks[rank])):
+        if not front or ks[rank] > ks[front[-1]]:
+            front.append(rank)
+    solutions = everyone.take(front)
+    return Outcome(
+        method="genitor",
+        solutions=solutions,
+        scores=problem.evaluate(solutions),
+        # Whatever loses less is not feasible, so the front holds the best feasible individual.
+        chosen=next((i for i, rank in enumerate(front) if ks[rank] >= problem.k), None),
+        objectives=(problem.loss.value, "k"),
+        stopped=run.ended,
+        reproducible=run.ended not in ("time", "interrupted"),
+        trajectory=tuple(run.trajectory),
+    )

@@ -1,0 +1,231 @@
+"""The domain hierarchy lattice of a space, and what is known about its nodes.
+
+A node is one hierarchy level a column (Samarati; the POkA paper's section 3.2). Nodes are
+numbered by mixed radix, column 0 the most significant digit, so that ascending numbers are
+lexicographic levels. A *generalization* of a node is at least as high in every column, a
+*specialization* at most as high; both include the node itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.errors import SearchError
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Batch, Space
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.problem import Ints, Loss, Problem, exact_loss
+
+Values = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+Bounds = Sequence[tuple[int, int]]
+
+NONE = -1
+"""The number of no node; as an index it finds the entry after the last node."""
+MAX_NODES = 5_000_000
+"""Lattice searches keep arrays over all nodes."""
+CHUNK = 4_096
+"""Nodes evaluated between two looks at the watch."""
+
+
+@dataclass(frozen=True)
+class LatticeSettings:
+    """`bounds` holds the least and the greatest level of each column; None: all levels."""
+
+    bounds: tuple[tuple[int, int], ...] | None = None
+
+
+class Lattice:
+    """The nodes of a space between two bounds.
+
+    `extents` are the numbers of levels by column, `size` is their product, `bottom` and `top`
+    are the fully specialized and the fully generalized node.
+    """
+
+    def __init__(self, space: Space, bounds: Bounds | None = None) -> None:
+        self.space = space
+        if bounds is None:
+            bounds = [(0, height) for height in space.heights]
+        self.low, self.high = _checked(space, bounds)
+        self.extents = self.high - self.low + 1
+        self.size = math.prod(self.extents.tolist())
+        if self.size > MAX_NODES:
+            raise SearchError(
+                f"the lattice has {self.size:,} nodes, more than {MAX_NODES:,}; bound the "
+                "levels of some columns or choose a method that does not walk the lattice"
+            )
+        self.strides = np.append(np.cumprod(self.extents[:0:-1])[::-1], 1).astype(np.int64)
+        self.bottom, self.top = 0, self.size - 1
+        # Axes of one level are left out: an array has at most 64 axes, a table more columns.
+        self._shape = tuple(int(e) for e in self.extents if e > 1)
+
+    def __len__(self) -> int:
+        return int(self.size)
+
+    def encode(self, levels: npt.ArrayLike) -> Ints:
+        """The numbers of nodes given as rows of levels."""
+        digits = np.asarray(levels, dtype=np.int64) - self.low
+        if (digits < 0).any() or (digits >= self.extents).any():
+            raise SearchError("a node lies outside the bounds of the lattice")
+        return np.asarray(digits @ self.strides)
+
+    def decode(self, nodes: npt.ArrayLike) -> Ints:
+        """The levels of nodes, one row each."""
+        return self.digits(nodes) + self.low
+
+    def digits(self, nodes: npt.ArrayLike) -> Ints:
+        """The levels above the lower bound, one row a node."""
+        numbers = np.asarray(nodes, dtype=np.int64)
+        return np.asarray(numbers[..., None] // self.strides % self.extents)
+
+    def heights(self, nodes: npt.ArrayLike) -> Ints:
+        """Steps from the bottom: the sums of the digits."""
+        return np.asarray(self.digits(nodes).sum(axis=-1))
+
+    def above(self, nodes: Ints) -> Ints:
+        """The immediate generalizations, one column each; NONE beyond the bounds."""
+        inside = self.digits(nodes) < self.extents - 1
+        return np.where(inside, nodes[:, None] + self.strides, NONE)
+
+    def below(self, nodes: Ints) -> Ints:
+        """The immediate specializations, one column each; NONE beyond the bounds."""
+        return np.where(self.digits(nodes) > 0, nodes[:, None] - self.strides, NONE)
+
+    def batch(self, nodes: Ints) -> Batch:
+        """The schemes of some nodes."""
+        return self.space.batch_of_levels(self.decode(nodes))
+
+    def grid(self, values: Values) -> Values:
+        """Values by node as an array with one axis for every column of several levels."""
+        return values.reshape(self._shape)
+
+    def spread_up(self, function: np.ufunc, values: Values) -> Values:
+        """For each node, `function` over the values of all its specializations."""
+        grid = self.grid(values)
+        for axis in range(grid.ndim):
+            grid = function.accumulate(grid, axis=axis)
+        return grid.reshape(-1)
+
+    def spread_down(self, function: np.ufunc, values: Values) -> Values:
+        """For each node, `function` over the values of all its generalizations."""
+        # Reversing the numbers turns the lattice upside down.
+        return self.spread_up(function, values[::-1])[::-1]
+
+
+def _checked(space: Space, bounds: Bounds) -> tuple[Ints, Ints]:
+    if len(bounds) != len(space.columns):
+        raise SearchError(f"{len(space.columns)} columns need as many bounds, not {len(bounds)}")
+    for column, (low, high) in zip(space.columns, bounds, strict=True):
+        if not 0 <= low <= high <= column.height:
+            raise SearchError(
+                f"column {column.name!r}: the bounds {low} to {high} are not levels "
+                f"between 0 and {column.height}"
+            )
+    pairs = np.array(bounds, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+class NodeScores:
+    """k and loss of the nodes evaluated so far, each node evaluated once.
+
+    `k` and `loss` are indexed by node and mean something where `known`; losses can be
+    compared for equality. The entry of NONE is k = 0 and loss 0, as the POkA paper has it.
+    `over` says that the watch wants the search to end.
+    """
+
+    def __init__(self, problem: Problem, lattice: Lattice, watch: Watch) -> None:
+        self.problem = problem
+        self.lattice = lattice
+        self.watch = watch
+        self.known = np.zeros(lattice.size + 1, dtype=bool)
+        self.k = np.zeros(lattice.size + 1, dtype=np.int64)
+        self.loss: Values = np.zeros(lattice.size + 1, dtype=np.int64)
+        self.evaluated = 0
+        self.over = False
+        self._best: tuple[float, int] | None = None
+
+    def evaluate(self, nodes: Ints) -> list[tuple[Ints, Scores]]:
+        """Evaluates the nodes that are not yet known; returns those with their scores.
+
+        When the watch ends the search, the last nodes stay unknown; the most general come
+        first, so that there is something feasible early.
+        """
+        fresh = np.unique(nodes[(nodes != NONE) & ~self.known[nodes]])[::-1]
+        parts: list[tuple[Ints, Scores]] = []
+        for start in range(0, len(fresh), CHUNK):
+            if self.over:
+                break
+            part = fresh[start : start + CHUNK]
+            scores = self.problem.evaluate(self.lattice.batch(part))
+            self._keep(part, scores)
+            parts.append((part, scores))
+        return parts
+
+    def _keep(self, nodes: Ints, scores: Scores) -> None:
+        loss = comparable_loss(self.problem, scores)
+        if loss.dtype != self.loss.dtype and (not self.evaluated or loss.dtype == object):
+            self.loss = self.loss.astype(loss.dtype)
+        self.k[nodes], self.loss[nodes], self.known[nodes] = scores.k, loss, True
+        self.evaluated += len(nodes)
+        feasible = np.flatnonzero(self.problem.feasible(scores))
+        if len(feasible):
+            shown = shown_loss(self.problem, scores)
+            row = feasible[np.lexsort((-scores.k[feasible], shown[feasible]))[0]]
+            found = float(shown[row]), -int(scores.k[row])
+            self._best = found if self._best is None else min(self._best, found)
+        progress = Progress(self.evaluated, self.lattice.size)
+        if self._best is not None:
+            progress.best, progress.best_k = self._best[0], -self._best[1]
+        self.over = self.watch.step(progress)
+
+    def front(self, nodes: Ints) -> Ints:
+        """Of the given nodes the Pareto-optimal ones, k descending and so loss descending.
+
+        Of nodes with equal k and loss the one with the lexicographically least levels stays.
+        """
+        order = nodes[np.lexsort((nodes, self.loss[nodes], -self.k[nodes]))]
+        losses = self.loss[order]
+        best_before = np.minimum.accumulate(losses)[:-1]
+        return order[np.append(True, losses[1:] < best_before)] if len(order) else order
+
+    def outcome(self, method: str, solutions: Ints, notes: Sequence[str] = ()) -> Outcome:
+        """The answer of a search: chosen is the least loss with k ≥ problem.k."""
+        batch = self.lattice.batch(solutions)
+        feasible = np.flatnonzero(self.k[solutions] >= self.problem.k)
+        order = np.lexsort((-self.k[solutions[feasible]], self.loss[solutions[feasible]]))
+        share = self.evaluated / self.lattice.size
+        return Outcome(
+            method=method,
+            solutions=batch,
+            scores=self.problem.evaluate(batch),
+            chosen=int(feasible[order[0]]) if len(feasible) else None,
+            objectives=("k", self.problem.loss.value),
+            stopped=self.watch.stopped,
+            reproducible=self.watch.stopped not in ("time", "interrupted"),
+            notes=(
+                f"{self.evaluated:,} of {self.lattice.size:,} lattice nodes evaluated "
+                f"({share:.1%})",
+                *notes,
+            ),
+        )
+
+
+def comparable_loss(problem: Problem, scores: Scores) -> Values:
+    """The loss in values whose equality means a tie.
+
+    NWP is a float whose last digits depend on the company a scheme is evaluated in.
+    """
+    if problem.loss is Loss.CE and np.isnan(scores.ce).any():
+        raise SearchError("the loss ce needs a label column; give one column that role")
+    return np.round(scores.nwp, 12) if problem.loss is Loss.NWP else exact_loss(problem, scores)
+
+
+def shown_loss(problem: Problem, scores: Scores) -> Values:
+    """The loss as reports show it."""
+    return np.asarray(getattr(scores, problem.loss.value))

@@ -1,0 +1,253 @@
+"""The reference direction approach (Dewri et al., TKDE, section 6): exploring step by step.
+
+From a point q_t towards the preference point q̄ of the publisher, n reference points
+q̄_m = q_t + (m/n)(q̄ − q_t) each ask for the solution with least ach. The publisher looks at
+the solutions, takes one, or chooses one as q_{t+1} and goes on from there.
+
+Here ach is minimized plainly, ties broken by least pref_dev: Example 5 of the paper answers
+G_2. (NSGA-II by itself prefers the higher k at equal ach: Example 7 answers G_8.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sqlanon.errors import SearchError
+from sqlanon.metrics import Scores
+from sqlanon.preference import Preference
+from sqlanon.scheme import Batch, Bits
+from sqlanon.search.front import Front, bits_of, take
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.problem import Ints, Problem
+from sqlanon.search.reference_step import (
+    Catalogue,
+    Step,
+    Visit,
+    check_point,
+    check_unchanged,
+    directed,
+    read_catalogue,
+    read_point,
+    read_visit,
+    write_point,
+    write_visit,
+)
+
+VERSION = 1
+"""Of the saved form."""
+
+Minimizer = Callable[[Problem], Outcome]
+"""Minimizes ach for the preference of the problem it is given."""
+
+SHORT = Nsga2Settings(evaluations=5_000)
+"""One minimization of several that build on each other needs less than one alone."""
+
+
+class Exploration:
+    """A publisher's walk over the efficient solutions of a problem.
+
+    `start` is q_1, `preference` q̄ and `n` the number of reference points of a step, unless a
+    step says otherwise. All minimizations share what they evaluate: a solution that a step
+    returns is never dominated, in NWP and NECD, by a feasible one met so far.
+
+    A `minimizer` replaces the short run of NSGA-II, which starts beside the best solutions
+    known and depends on `seed`, the number of the step and that of the reference point.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        start: Preference,
+        preference: Preference,
+        n: int = 10,
+        minimizer: Minimizer | None = None,
+        settings: Nsga2Settings = SHORT,
+        seed: int = 0,
+    ) -> None:
+        check_point("the start", start)
+        check_point("the preference", preference)
+        _check_number(n)
+        self.problem = problem
+        self.start = start
+        self.preference = preference
+        self.n = n
+        self.seed = seed
+        self.history: list[Visit] = []
+        self._minimizer = minimizer
+        self._settings = settings
+        # Whatever the preference, the solution with least ach and then least pref_dev is
+        # strongly efficient: these are all that has to be kept of everything evaluated.
+        self._archive = Front(problem.space)
+
+    @property
+    def origin(self) -> Preference:
+        """q_t: the point of the solution chosen last, at first q_1."""
+        for visit in reversed(self.history):
+            if visit.chosen is not None:
+                return visit.step.point(visit.chosen)
+        return self.start
+
+    @property
+    def archive(self) -> Front:
+        """The strongly efficient feasible solutions of everything evaluated, by NWP."""
+        return self._archive
+
+    def step(self, n: int | None = None, watch: Watch | None = None) -> Step:
+        """Goes along the direction from q_t to q̄.
+
+        A watch that says stop ends the search early; its patience has no meaning here,
+        because the best ach of different reference points cannot be compared.
+        """
+        number = self.n if n is None else n
+        _check_number(number)
+        watch = watch or Watch()
+        origin = self.origin
+        references = directed(origin, self.preference, number)
+        for m, reference in enumerate(references):
+            outcome = self._minimize(reference, m, watch)
+            self._keep(outcome.solutions, outcome.scores)
+            # NSGA-II has reported its own steps; an interrupt may come between two of them.
+            if watch.stopped != "finished" or watch.step(Progress(message=f"{m + 1}/{number}")):
+                break
+        found = self._cross_checked(origin, references, watch.stopped)
+        self.history.append(Visit(found))
+        return found
+
+    def choose(self, row: int) -> Preference:
+        """Makes a solution of the last step the next q_t, and returns its point."""
+        if not self.history:
+            raise SearchError("there is nothing to choose from yet; take a step first")
+        last = self.history[-1].step
+        if not 0 <= row < len(last.solutions):
+            raise SearchError(
+                f"the last step has {len(last.solutions)} solutions, numbered from 0; "
+                f"there is no solution {row}"
+            )
+        self.history[-1] = Visit(last, row)
+        return self.origin
+
+    def to_json(self) -> dict[str, Any]:
+        """All that is needed to go on later; the archive stands first among the schemes."""
+        catalogue = Catalogue()
+        if len(self._archive):
+            catalogue.places(self._archive.solutions, self._archive.scores)
+        history = [write_visit(visit, catalogue) for visit in self.history]
+        return {
+            "version": VERSION,
+            "k": self.problem.k,
+            "start": write_point(self.start),
+            "preference": write_point(self.preference),
+            "n": self.n,
+            "seed": self.seed,
+            "schemes": catalogue.solutions,
+            "history": history,
+        }
+
+    @classmethod
+    def from_json(
+        cls,
+        document: Any,
+        problem: Problem,
+        *,
+        minimizer: Minimizer | None = None,
+        settings: Nsga2Settings = SHORT,
+    ) -> Exploration:
+        """A saved exploration, ready for its next step.
+
+        Its schemes are measured anew: a SearchError says when the data or the policy are not
+        those that it was saved with.
+        """
+        if not isinstance(document, Mapping) or document.get("version") != VERSION:
+            raise SearchError(f"this is not an exploration of format version {VERSION}")
+        try:
+            exploration = cls(
+                problem,
+                start=read_point("the start", document["start"]),
+                preference=read_point("the preference", document["preference"]),
+                n=document["n"],
+                minimizer=minimizer,
+                settings=settings,
+                seed=document["seed"],
+            )
+            exploration._restore(document)
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+            raise SearchError(
+                f"the exploration is damaged: {type(error).__name__} {error}"
+            ) from None
+        return exploration
+
+    def _restore(self, document: Mapping[str, Any]) -> None:
+        if document["k"] != self.problem.k:
+            raise SearchError(
+                f"the exploration was saved with k {document['k']}, not {self.problem.k}"
+            )
+        saved = document["schemes"]
+        if saved:  # else no step has found anything: as good as new
+            batch = read_catalogue(saved, self.problem.space)
+            scores = self.remember(batch)
+            check_unchanged(saved, scores)
+            self.history = [read_visit(visit, batch, scores) for visit in document["history"]]
+
+    def remember(self, batch: Batch) -> Scores:
+        """Evaluates schemes and keeps the efficient ones for all later steps."""
+        scores = self.problem.evaluate(batch)
+        self._keep(batch, scores)
+        return scores
+
+    def _keep(self, batch: Batch, scores: Scores) -> None:
+        rows = np.flatnonzero(self.problem.feasible(scores))
+        kept = take(scores, rows)
+        points = np.column_stack([kept.nwp, kept.necd])
+        self._archive.offer(batch.take(rows), kept, points, -kept.k.astype(np.float64))
+
+    def _minimize(self, reference: Preference, m: int, watch: Watch) -> Outcome:
+        problem = replace(self.problem, preference=reference, evaluate=self.remember)
+        if self._minimizer is not None:
+            return self._minimizer(problem)
+
+        def pass_on(progress: Progress) -> None:
+            if watch.step(progress):
+                inner.interrupt()
+
+        inner = Watch(on_progress=pass_on)
+        rng = np.random.default_rng([self.seed, len(self.history), m])
+        return nsga2(problem, self._settings, rng, inner, self._best_known(reference))
+
+    def _best_known(self, reference: Preference) -> Bits | None:
+        """Bit strings for half of a first population; the others keep it diverse."""
+        if not len(self._archive):
+            return None
+        rows = self._by_ach(reference)[: self._settings.population // 2]
+        return bits_of(self._archive.solutions.take(rows))
+
+    def _by_ach(self, reference: Preference) -> Ints:
+        """The rows of the archive by ach, ties by pref_dev."""
+        scores = self._archive.scores
+        ach = reference.ach(scores.nwp, scores.necd)
+        return np.lexsort((reference.pref_dev(scores.nwp, scores.necd), ach))
+
+    def _cross_checked(
+        self, origin: Preference, references: tuple[Preference, ...], stopped: str
+    ) -> Step:
+        """The best of everything known for each reference, found for it or for another."""
+        rows = [int(self._by_ach(r)[0]) for r in references] if len(self._archive) else []
+        distinct = list(dict.fromkeys(rows))
+        return Step(
+            origin=origin,
+            references=references,
+            solutions=self._archive.solutions.take(distinct),
+            scores=take(self._archive.scores, np.array(distinct, dtype=np.intp)),
+            reached=tuple(distinct.index(row) for row in rows),
+            stopped=stopped,
+        )
+
+
+def _check_number(n: int) -> None:
+    if n < 1:
+        raise SearchError(f"a step needs at least one reference point, not {n}")

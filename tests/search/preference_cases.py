@@ -1,0 +1,123 @@
+"""Problems for the searches that aim at a preference: the paper's table, and random ones."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+from random_cases import random_levels
+
+from sqlanon.domain import ValueDomain
+from sqlanon.engines import open_source
+from sqlanon.evaluate import Evaluator
+from sqlanon.hierarchy import Hierarchy, masked
+from sqlanon.histogram import Histogram, Quasi, count
+from sqlanon.model import Family, Kind
+from sqlanon.preference import Preference
+from sqlanon.scheme import Batch, Bits, Column, Partition, Space
+from sqlanon.search.problem import Problem
+
+# Table 1 of Dewri et al. (TKDE), left half.
+EMPLOYEES = pa.table(
+    {
+        "emp": [
+            *("81521", "81522", "81523", "82635", "82636", "82647", "82648"),
+            *("81634", "81631", "81632", "81639", "81630"),
+        ],
+        "sal": [*["C1"] * 3, *["C2"] * 4, *["C3"] * 5],
+    }
+)
+# Table 2: emp without its last 1 to 4 digits, sal as it is or with C1 and C2 merged.
+NODES = {
+    f"G_{i}": (emp, sal) for i, (sal, emp) in enumerate(itertools.product((0, 1), range(1, 5)), 1)
+}
+POINTS = {  # q̄_1 to q̄_5, which the paper writes (NECD, NWP)
+    1: Preference(necd=0.3, nwp=0.08),
+    2: Preference(necd=0.2, nwp=0.15),
+    3: Preference(necd=0.15, nwp=0.05),
+    4: Preference(necd=0.25, nwp=0.05),
+    5: Preference(necd=0.1, nwp=0.5),
+}
+
+
+def employees() -> Histogram:
+    classes = Hierarchy.from_rows([["C1", "C12", "*"], ["C2", "C12", "*"], ["C3", "C3", "*"]], "")
+    return count(
+        open_source(data=EMPLOYEES),
+        [
+            Quasi("emp", Family.FULL_DOMAIN, 0.3, hierarchy=lambda values, kind: masked(values)),
+            Quasi("sal", Family.FULL_DOMAIN, 0.7, hierarchy=classes),
+        ],
+    )
+
+
+def table_2(space: Space) -> Batch:
+    return space.batch_of_levels(np.array(list(NODES.values())))
+
+
+def names(solutions: Batch) -> list[str]:
+    """Which of G_1 … G_8 the solutions are."""
+    known = dict(zip(table_2(solutions.space).keys, NODES, strict=True))
+    return [known[key] for key in solutions.keys]
+
+
+@contextmanager
+def problem_of(
+    histogram: Histogram, k: int, preference: Preference, workers: int | None = None
+) -> Iterator[Problem]:
+    with Evaluator(histogram, workers=workers) as evaluator:
+        yield Problem(
+            histogram.space, evaluator.score, evaluator.column_loss, histogram.rows, k, preference
+        )
+
+
+def random_hierarchy(rng: random.Random, width: int) -> Hierarchy:
+    levels = random_levels(rng, width)
+    return Hierarchy.from_rows(
+        [
+            [str(i), *(f"{level} {groups[i]}" for level, groups in enumerate(levels[1:], 1))]
+            for i in range(width)
+        ],
+        "of the test",
+    )
+
+
+def random_column(rng: random.Random, name: str, most: int = 7) -> Column:
+    has_null = rng.random() < 0.5
+    width = rng.randint(0 if has_null else 1, most)
+    domain = ValueDomain(name, Kind.INTEGER, tuple(range(width)), has_null)
+    hierarchy = random_hierarchy(rng, width) if width and rng.random() < 0.8 else None
+    return Column(domain, hierarchy, rng.choice(list(Family)))
+
+
+def random_histogram(seed: int) -> Histogram:
+    """A small table with at most a few thousand schemes, of all three families."""
+    rng = random.Random(seed)
+    rows = rng.randint(30, 80)
+    quasis, columns = [], {}
+    for name, family in zip("abc", rng.sample(list(Family), 3), strict=True):
+        width = rng.randint(3, 6)
+        nulls = rng.random() < 0.3
+        cells = [min(int(rng.expovariate(0.5)), width - 1) for _ in range(rows)]
+        columns[name] = pa.array(
+            [None if nulls and rng.random() < 0.2 else c for c in cells], pa.int64()
+        )
+        hierarchy = random_hierarchy(rng, width)
+        quasis.append(Quasi(name, family, rng.choice([1.0, 2.0, 0.5]), hierarchy=hierarchy))
+    return count(open_source(data=pa.table(columns)), quasis)
+
+
+def allowed(column: Column) -> Bits:
+    """Every partition of a column's family, by trying all bit strings."""
+    strings = itertools.product([False, True], repeat=column.positions)
+    rows = [bits for bits in strings if column.allows(Partition.from_bits(bits))]
+    return np.array(rows, dtype=bool).reshape(len(rows), column.positions)
+
+
+def every_scheme(space: Space) -> Batch:
+    combinations = itertools.product(*(allowed(column) for column in space.columns))
+    return space.batch_of_bits(np.stack([np.concatenate(parts) for parts in combinations]))

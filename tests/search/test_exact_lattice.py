@@ -1,0 +1,198 @@
+"""exhaustive, front and optimal agree with brute force, for every loss and rule."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_cases import Case, cases
+from search.lattice_cases import Table, levels_of, pareto, random_table, scored
+
+from sqlanon.errors import SearchError
+from sqlanon.evaluate import Evaluator
+from sqlanon.preference import Preference
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.search import lattice_front
+from sqlanon.search import optimal as optimal_module
+from sqlanon.search.exhaustive import exhaustive
+from sqlanon.search.lattice import LatticeSettings
+from sqlanon.search.lattice_front import front
+from sqlanon.search.optimal import optimal
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.problem import Loss, Problem
+
+RNG = np.random.default_rng(0)
+ALL = LatticeSettings()
+RULES = st.sampled_from(["eta", "given", "none"])
+LOSSES = st.sampled_from(list(Loss))
+
+
+def drawn(seed: int, rule: str) -> tuple[Table, int]:
+    rng = random.Random(seed)
+    table = random_table(rng, rule)
+    return table, table.below if table.below is not None else rng.randint(1, 8)
+
+
+def points(outcome: Outcome, problem: Problem) -> list[tuple[int, int | float]]:
+    scores = outcome.scores
+    losses = {
+        Loss.GLM: lambda: scores.glm_units,
+        Loss.DCN: lambda: scores.dcn,
+        Loss.CE: lambda: np.rint(scores.ce * problem.rows).astype(int),
+        Loss.NWP: lambda: np.round(scores.nwp, 10),
+    }[problem.loss]()
+    return list(zip(scores.k.tolist(), losses.tolist(), strict=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES)
+def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: Loss) -> None:
+    table, k = drawn(seed, rule)
+    problem = table.problem(loss, k)
+    truth = pareto(list(scored(table, loss).values()))
+    for search in (exhaustive, front):
+        outcome = search(problem, ALL, RNG, Watch())
+        found = points(outcome, problem)
+        assert found == truth
+        reached = [i for i, (reached_k, _) in enumerate(found) if reached_k >= k]
+        assert outcome.chosen == (max(reached) if reached else None)  # loss descends
+        assert outcome.reproducible
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES, scouting=st.booleans())
+def test_optimal_is_the_best_feasible_node(
+    seed: int, rule: str, loss: Loss, scouting: bool
+) -> None:
+    table, k = drawn(seed, rule)
+    problem = table.problem(loss, k)
+    truth = scored(table, loss)
+    ranked = sorted((loss_, -k_, node) for node, (k_, loss_) in truth.items() if k_ >= k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimal_module, "SCOUTING", 8 * scouting)
+        patch.setattr(optimal_module, "WAVE", 2)
+        outcome = optimal(problem, ALL, RNG, Watch())
+    if not ranked:
+        assert outcome.chosen is None
+        assert (
+            outcome.solutions.ids.tolist()
+            == table.space.batch_of_levels(np.array([table.space.heights])).ids.tolist()
+        )
+        return
+    assert outcome.chosen == 0
+    assert points(outcome, problem) == [(-ranked[0][1], ranked[0][0])]
+    assert levels_of(outcome.solutions, 0) == levels_of(
+        table.space.batch_of_levels(np.array([ranked[0][2]])), 0
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=cases(), data=st.data())
+def test_they_agree_on_the_real_evaluator(case: Case, data: st.DataObject) -> None:
+    histogram = case.histogram()
+    k = data.draw(st.integers(1, 4))
+    rule = data.draw(
+        st.sampled_from(
+            [
+                Suppression(),
+                Suppression.given_k(k, 0.3, histogram.rows),
+                Suppression.up_to(0.2, histogram.rows),
+            ]
+        )
+    )
+    losses = [loss for loss in Loss if loss is not Loss.CE or case.label is not None]
+    loss = data.draw(st.sampled_from(losses))
+    label = "label" if case.label is not None else None
+    with Evaluator(histogram, suppression=rule, label=label, workers=1) as evaluator:
+        problem = Problem(
+            evaluator.space,
+            evaluator.score,
+            evaluator.column_loss,
+            histogram.rows,
+            k,
+            Preference(0.2, 1.0),
+            loss,
+            rule.budget,
+        )
+        whole = exhaustive(problem, ALL, RNG, Watch())
+        quick = front(problem, ALL, RNG, Watch())
+        best = optimal(problem, ALL, RNG, Watch())
+        assert points(whole, problem) == points(quick, problem)
+        assert whole.chosen == quick.chosen
+        assert (best.chosen is None) == (whole.chosen is None)
+        if whole.chosen is not None:
+            assert points(best, problem) == [points(whole, problem)[whole.chosen]]
+
+
+def big_table(seed: int = 5) -> Table:
+    """A lattice of a few hundred nodes."""
+    rng = random.Random(seed)
+    while len((table := random_table(rng, "eta")).nodes()) < 150 or len(table.cells) < 20:
+        pass
+    return table
+
+
+def test_bounded_levels_are_kept_to() -> None:
+    table = big_table()
+    bounds = tuple((min(1, h), h) for h in table.space.heights)
+    problem = table.problem(Loss.GLM, 2)
+    inside = {
+        node: point
+        for node, point in scored(table, Loss.GLM).items()
+        if all(low <= level for (low, _), level in zip(bounds, node, strict=True))
+    }
+    for search in (exhaustive, front):
+        outcome = search(problem, LatticeSettings(bounds), RNG, Watch())
+        assert points(outcome, problem) == pareto(list(inside.values()))
+    assert table.space.asked <= set(inside)
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: Loss) -> None:
+    table = big_table()
+    problem = table.problem(loss, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice_front, "WAVE", 4)
+        outcome = front(problem, ALL, RNG, Watch())
+        again = front(problem, ALL, RNG, Watch())
+    assert points(outcome, problem) == pareto(list(scored(table, loss).values()))
+    assert outcome.solutions.ids.tolist() == again.solutions.ids.tolist()
+    assert outcome.notes == again.notes
+    assert len(table.space.asked) < len(table.nodes())
+
+
+@pytest.mark.parametrize("search", [exhaustive, front, optimal])
+def test_an_interrupted_search_has_what_it_found(search) -> None:
+    table = big_table()
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        seen.append(progress)
+        watch.interrupt()
+
+    watch = Watch(on_progress=stop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlanon.search.lattice.CHUNK", 10)
+        outcome = search(table.problem(Loss.GLM, 2), ALL, RNG, watch)
+    assert len(seen) == 1
+    assert outcome.stopped == "interrupted"
+    assert not outcome.reproducible
+    assert outcome.chosen is not None
+    assert "ended early: better solutions may exist" in outcome.notes
+
+
+def test_ce_without_a_label_is_refused() -> None:
+    table = big_table()
+    problem = table.problem(Loss.CE, 2)
+
+    def without_label(batch):
+        scores = table.evaluate(batch)
+        scores.ce[:] = np.nan
+        return scores
+
+    unlabelled = Problem(**{**vars(problem), "evaluate": without_label})
+    with pytest.raises(SearchError, match="label"):
+        front(unlabelled, ALL, RNG, Watch())

@@ -1,0 +1,348 @@
+"""GENITOR: its steady-state rules, a literal twin, and known optima of small tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from genitor_cases import WORKCLASS, bits, column, scripted, text, valid_strings
+
+from sqlanon.engines import open_source
+from sqlanon.errors import PolicyError, SchemeError
+from sqlanon.evaluate import Evaluator
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.histogram import Histogram, Quasi, count
+from sqlanon.model import Family
+from sqlanon.preference import Preference
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.scheme import Bits, Space
+from sqlanon.search.genitor import GenitorSettings, Run, genitor
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.population import Population, biased_rank
+from sqlanon.search.problem import Loss, Problem, exact_loss
+
+SPACE = Space(
+    [
+        column(WORKCLASS, null=True, name="work"),
+        column(7, Family.CONTIGUOUS, name="age"),
+        column(WORKCLASS, Family.FULL_DOMAIN, name="level"),
+        column(4, Family.CONTIGUOUS, null=True, name="sex"),
+    ]
+)
+
+
+def judge(string: Bits) -> tuple[int, int]:
+    """A rugged landscape of about 100 losses with many ties; a third of it below k = 2."""
+    number = int(text(string), 2)
+    mixed = number * 2654435761 % 2**32
+    return 1 + mixed % 3, int(string.sum()) * 3 + mixed // 7 % 40
+
+
+# The population
+
+
+def ranked(population: Population) -> list[tuple[str, int | float]]:
+    return [(text(population[r]), population.fitness[r][-1]) for r in range(len(population))]
+
+
+def test_an_offspring_enters_only_if_better_than_the_worst() -> None:
+    population = Population(3, 2)
+    assert population.offer(bits("00"), (0, 0, 5))
+    assert population.offer(bits("01"), (0, 0, 3))
+    assert population.offer(bits("10"), (0, 0, 5))
+    assert ranked(population) == [("01", 3), ("00", 5), ("10", 5)]  # the older first
+    assert not population.offer(bits("11"), (0, 0, 5))  # not better
+    assert not population.offer(bits("11"), (0, 0, 6))
+    assert not population.offer(bits("11"), (1, 0, 1))  # below k
+    assert population.offer(bits("11"), (0, 0, 4))
+    assert ranked(population) == [("01", 3), ("11", 4), ("00", 5)]
+    assert population.offer(bits("10"), (0, 0, 1))  # gone, so no duplicate
+    assert ranked(population) == [("10", 1), ("01", 3), ("11", 4)]
+    assert [text(b) for b in population.bits] == ["10", "01", "11"]
+
+
+@pytest.mark.parametrize(("allowed", "ranks"), [(False, [1, 5, 9]), (True, [1, 1, 1, 5])])
+def test_duplicates_are_turned_away_unless_allowed(allowed: bool, ranks: list[int]) -> None:
+    population = Population(4, 2, duplicates=allowed)
+    for string, loss in [("00", 9), ("01", 5), ("11", 1), ("11", 1), ("11", 1)]:
+        population.offer(bits(string), (0, 0, loss))
+    assert [fitness[-1] for fitness in population.fitness] == ranks
+
+
+def test_the_worst_infeasible_is_the_furthest_from_k() -> None:
+    population = Population(4, 2)
+    population.offer(bits("00"), (2, 7, 1))
+    population.offer(bits("01"), (0, 0, 8))
+    population.offer(bits("10"), (1, 9, 3))
+    population.offer(bits("11"), (1, 4, 6))
+    assert [text(b) for b in population.bits] == ["01", "11", "10", "00"]
+
+
+@pytest.mark.parametrize("bias", [1.0, 1.25, 1.5, 2.0])
+def test_rank_selection_follows_whitleys_line(bias: float) -> None:
+    """Probabilities fall on a line from bias / n for the best to (2 − bias) / n for the worst."""
+    rng = np.random.default_rng(3)
+    drawn = np.bincount([biased_rank(10, bias, rng) for _ in range(40_000)], minlength=10)
+    line = bias - (2 * bias - 2) * (np.arange(10) + 0.5) / 10
+    assert len(drawn) == 10
+    assert np.abs(drawn / 4000 - line).max() < 0.06
+
+
+# A literal twin: lists, loops and sorting, the same draws in the same order
+
+
+class Twin:
+    def __init__(self, problem: Problem, settings: GenitorSettings, seed: int) -> None:
+        self.problem, self.settings = problem, settings
+        self.rng = np.random.default_rng(seed)
+        self.run = Run(problem, settings, np.random.default_rng(0), Watch())
+        self.strings: list[tuple[bool, ...]] = []
+        while len(self.strings) < settings.population:
+            for row in self.random(settings.population - len(self.strings)):
+                if row not in self.strings or settings.allow_duplicates:
+                    self.strings.append(row)
+        self.sort()
+
+    def random(self, number: int) -> list[tuple[bool, ...]]:
+        return [tuple(row.tolist()) for row in self.run.splits.random(number, self.rng)]
+
+    def fitness(self, string: tuple[bool, ...]) -> tuple[int, int]:
+        k, loss = judge(np.array(string))
+        return max(0, self.problem.k - k), loss
+
+    def sort(self) -> None:
+        self.strings.sort(key=self.fitness)  # stable: the older first
+
+    def rank(self) -> int:
+        b = self.settings.bias
+        u = self.rng.random()
+        return int(len(self.strings) * (b - math.sqrt(b * b - 4 * (b - 1) * u)) / 2 / (b - 1))
+
+    def points(self, one: tuple[bool, ...], other: tuple[bool, ...]) -> list[int]:
+        """Shared cuts and borders, one for each child that is none of the parents."""
+        space, found = self.problem.space, {}
+        for p in range(1, len(one)):
+            j = max(j for j in range(len(space.columns)) if space.offsets[j] <= p - 1)
+            inside = space.columns[j].family is not Family.FULL_DOMAIN
+            if p in space.offsets or (inside and one[p - 1] and other[p - 1]):
+                found.setdefault(one[:p] + other[p:], p)
+        return [p for made, p in found.items() if made not in (one, other)]
+
+    def step(self) -> None:
+        mutation = self.rng.random() < self.settings.mutation
+        one = other = self.rank()
+        while other == one:
+            other = self.rank()
+        parent = self.strings[one]
+        points = self.points(parent, self.strings[other])
+        if points and not mutation:
+            p = points[self.rng.integers(len(points))]
+            made = parent[:p] + self.strings[other][p:]
+        else:
+            stranger = self.random(1)[0]
+            points = [0, *self.points(parent, stranger), len(parent)]
+            i = self.rng.integers(len(points) - 1)
+            p, q = points[i], points[i + 1]
+            made = parent[:p] + stranger[p:q] + parent[q:]
+        if made in self.strings and not self.settings.allow_duplicates:
+            return
+        if self.fitness(made) < self.fitness(self.strings[-1]):
+            self.strings[-1] = made
+            # The newcomer goes behind its equals: it stands last before the stable sort.
+            self.sort()
+
+
+@pytest.mark.parametrize("allow_duplicates", [False, True])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_brood_1_is_the_algorithm_of_the_paper(seed: int, allow_duplicates: bool) -> None:
+    settings = GenitorSettings(
+        population=30, evaluations=530, mutation=0.1, allow_duplicates=allow_duplicates
+    )
+    problem = scripted(SPACE, judge)
+    run = Run(problem, settings, np.random.default_rng(seed), Watch())
+    run.begin()
+    twin = Twin(problem, settings, seed)
+    while not run.ended:
+        run.step()
+        twin.step()
+        assert [tuple(b.tolist()) for b in run.population.bits] == twin.strings
+    assert (run.evaluations, run.ended) == (530, "evaluations")
+
+
+# Small tables, every scheme of which is known
+
+
+def small_table(seed: int) -> Histogram:
+    """Some 60 rows in four columns of all families, 1,000 to 10,000 schemes."""
+    rng = np.random.default_rng(seed)
+    rows = 60
+    tree = Hierarchy.from_rows(WORKCLASS, "a test")
+    data = {
+        "work": rng.choice(list("ABCDEFGH"), rows, p=rng.dirichlet([1] * 8)),
+        "age": rng.binomial(5, 0.5, rows),
+        "city": [None if rng.random() < 0.2 else str(rng.choice(list("xyz"))) for _ in range(rows)],
+        "job": rng.choice(list("ABCDEFGH"), rows, p=rng.dirichlet([1] * 8)),
+    }
+    quasis = [
+        Quasi("work", Family.TAXONOMIC, hierarchy=tree),
+        Quasi("age", values=(0, 1, 2, 3, 4, 5)),
+        Quasi("city"),
+        Quasi("job", Family.FULL_DOMAIN, hierarchy=tree),
+    ]
+    return count(open_source(data=pa.table({k: pa.array(v) for k, v in data.items()})), quasis)
+
+
+def problem_of(evaluator: Evaluator, k: int, loss: Loss) -> Problem:
+    histogram = evaluator.histogram
+    preference = Preference(nwp=0.2, necd=1.0)
+    return Problem(
+        histogram.space, evaluator.score, evaluator.column_loss, histogram.rows, k,
+        preference, loss, evaluator.suppression.budget,
+    )  # fmt: skip
+
+
+def everything(space: Space) -> Bits:
+    parts = itertools.product(*(valid_strings(c) for c in space.columns))
+    return np.array([np.concatenate(each) for each in parts])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_new_reaches_the_known_optimum(seed: int) -> None:
+    histogram = small_table(seed)
+    k, limit = [(2, 0), (3, 0.1), (4, 1), (5, 1), (3, 0)][seed % 5]
+    settings = GenitorSettings(population=60, evaluations=600, brood=20)
+    with Evaluator(
+        histogram, suppression=Suppression.given_k(k, limit, histogram.rows), workers=1
+    ) as evaluator:
+        problem = problem_of(evaluator, k, Loss.GLM)
+        rng = np.random.default_rng(seed)
+        found = genitor(problem, settings, rng, Watch())
+        every = everything(histogram.space)
+        assert len(every) > 800
+        scores = evaluator.score(histogram.space.batch_of_bits(every))
+        feasible = problem.feasible(scores)
+        assert found.chosen is not None
+        best = exact_loss(problem, scores)[feasible].min()
+        assert exact_loss(problem, found.scores)[found.chosen] == best
+
+
+def outcome(seed: int, **changes: object) -> tuple[Outcome, Histogram]:
+    histogram = small_table(42)
+    settings = GenitorSettings(population=20, evaluations=100)
+    with Evaluator(histogram, suppression=Suppression.given_k(3, 1, 60), workers=1) as evaluator:
+        problem = problem_of(evaluator, 3, Loss.NWP)
+        rng = np.random.default_rng(seed)
+        return genitor(problem, replace(settings, **changes), rng, Watch()), histogram
+
+
+@pytest.mark.parametrize("crossover", ["new", "trad"])
+@pytest.mark.parametrize("brood", [1, 7])
+def test_the_same_seed_gives_the_same_outcome(crossover: str, brood: int) -> None:
+    one, _ = outcome(5, crossover=crossover, brood=brood)
+    two, _ = outcome(5, crossover=crossover, brood=brood)
+    rows = range(len(one.solutions))
+    assert [one.solutions.scheme(i) for i in rows] == [two.solutions.scheme(i) for i in rows]
+    assert (one.chosen, one.trajectory) == (two.chosen, two.trajectory)
+
+
+@pytest.mark.parametrize("crossover", ["new", "trad"])
+def test_scores_are_those_of_a_fresh_measurement(crossover: str) -> None:
+    found, histogram = outcome(9, crossover=crossover, brood=7)
+    schemes = [found.solutions.scheme(i) for i in range(len(found.solutions))]
+    with Evaluator(histogram, suppression=Suppression.given_k(3, 1, 60), workers=1) as fresh:
+        scores = fresh.score(schemes)
+    assert [found.scores.row(i) for i in range(len(schemes))] == [
+        scores.row(i) for i in range(len(schemes))
+    ]
+
+
+# What a run reports
+
+
+def test_solutions_trade_loss_for_k_and_the_least_feasible_loss_is_chosen() -> None:
+    losses = {"000": (1, 3), "001": (2, 5), "010": (2, 4), "100": (5, 4), "111": (4, 9)}
+    space = Space([column(4, Family.CONTIGUOUS)])
+    problem = scripted(space, lambda b: losses.get(text(b), (3, 7)))
+    found = genitor(problem, GenitorSettings(), np.random.default_rng(1), Watch())
+    assert [found.solutions.scheme(i).partitions[0].cuts for i in range(2)] == [(), (0,)]
+    assert len(found.solutions) == 2
+    assert (found.chosen, found.objectives) == (1, ("dcn", "k"))
+    assert (found.stopped, found.reproducible) == ("finished", True)  # all eight were scored
+
+
+def test_nothing_feasible_is_said_and_the_closest_is_shown() -> None:
+    problem = scripted(SPACE, judge, k=9)
+    settings = GenitorSettings(population=20, evaluations=200)
+    found = genitor(problem, settings, np.random.default_rng(1), Watch())
+    assert found.chosen is None
+    assert found.scores.k.max() == 3
+    assert found.trajectory == ()
+
+
+def test_the_trajectory_falls_to_the_chosen_loss() -> None:
+    seen: list[Progress] = []
+    settings = GenitorSettings(population=20, evaluations=305, brood=10)
+    watch = Watch(on_progress=seen.append)
+    found = genitor(scripted(SPACE, judge), settings, np.random.default_rng(4), watch)
+    assert [p.evaluations for p in seen] == [*range(20, 301, 10), 305]
+    at, losses = zip(*found.trajectory, strict=True)
+    assert list(at) == sorted(set(at))
+    assert list(losses) == sorted(set(losses), reverse=True)
+    assert found.chosen is not None
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_start_is_part_of_the_first_population(allowed: bool) -> None:
+    best = np.zeros(SPACE.positions, dtype=bool)
+    problem = scripted(SPACE, lambda b: (9, int((b != best).sum())))
+    settings = GenitorSettings(population=8, evaluations=8, allow_duplicates=allowed)
+    start = np.stack([best, best, np.ones(SPACE.positions, dtype=bool)])
+    run = Run(problem, settings, np.random.default_rng(1), Watch())
+    run.begin(start)
+    copies = [(b == best).all() for b in run.population.bits]
+    assert sum(copies) == (2 if allowed else 1)
+    assert copies[0]
+    assert run.ended == "evaluations"
+
+
+def test_a_forbidden_start_is_refused() -> None:
+    run = Run(scripted(SPACE, judge), GenitorSettings(), np.random.default_rng(1), Watch())
+    odd = np.zeros((1, SPACE.positions), dtype=bool)
+    odd[0, 0] = True
+    with pytest.raises(SchemeError, match="forbid"):
+        run.begin(odd)
+    with pytest.raises(SchemeError, match=f"{SPACE.positions} bits"):
+        run.begin(odd[:, 1:])
+
+
+def test_a_search_ends_when_asked() -> None:
+    watch = Watch(patience=3)
+    found = genitor(
+        scripted(SPACE, lambda b: (9, 1)), GenitorSettings(), np.random.default_rng(1), watch
+    )
+    assert (found.stopped, found.reproducible) == ("patience", True)
+    watch = Watch()
+    watch.interrupt()
+    found = genitor(scripted(SPACE, judge), GenitorSettings(), np.random.default_rng(1), watch)
+    assert (found.stopped, found.reproducible) == ("interrupted", False)
+    assert found.chosen is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        ("population", 1, "at least 2"),
+        ("evaluations", 0, "at least 2"),
+        ("crossover", "uniform", "new or trad"),
+        ("bias", 2.5, "between 1 and 2"),
+        ("mutation", -0.1, "between 0 and 1"),
+        ("brood", 0, "at least 1"),
+    ],
+)
+def test_settings_are_checked(key: str, value: object, wanted: str) -> None:
+    with pytest.raises(PolicyError, match=f"{key} must be {wanted}, not {value}"):
+        GenitorSettings(**{key: value})  # type: ignore[arg-type]

@@ -1,0 +1,259 @@
+"""Reference direction: Examples 4 to 6 of the paper, the cross-check, saving and resuming."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from preference_cases import (
+    POINTS,
+    employees,
+    every_scheme,
+    names,
+    problem_of,
+    random_histogram,
+    table_2,
+)
+
+from sqlanon.errors import SearchError, SqlanonError
+from sqlanon.preference import Preference
+from sqlanon.search.front import bits_of
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.problem import Problem
+from sqlanon.search.reference_direction import Exploration, directed
+
+SETTINGS = Nsga2Settings(population=40, evaluations=1_000, mutation=0.03)
+FAR, NEAR = Preference(nwp=0.9, necd=0.1), Preference(nwp=0.1, necd=0.9)
+
+
+def of_table_2(problem: Problem) -> Outcome:
+    """Evaluates just the eight schemes of the paper."""
+    return nsga2(
+        problem,
+        Nsga2Settings(population=8, evaluations=8),
+        np.random.default_rng(1),
+        Watch(),
+        start=bits_of(table_2(problem.space)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("point", "wanted"), [(1, "G_1"), (2, "G_2"), (3, "G_2"), (4, "G_1"), (5, "G_2")]
+)
+def test_examples_4_and_5(point: int, wanted: str) -> None:
+    """Plain minimization of ach, ties by pref_dev: q̄_5 has six minima and takes G_2."""
+    with problem_of(employees(), 2, POINTS[point]) as problem:
+        exploration = Exploration(
+            problem,
+            start=POINTS[point],
+            preference=POINTS[point],
+            n=1,
+            minimizer=of_table_2,
+        )
+        assert names(exploration.step().solutions) == [wanted]
+
+
+def test_example_6() -> None:
+    with problem_of(employees(), 2, Preference(nwp=1, necd=1)) as problem:
+        exploration = Exploration(
+            problem,
+            start=Preference(necd=1.0, nwp=0.2),
+            preference=Preference(necd=0.1, nwp=0.1),
+            n=10,
+            minimizer=of_table_2,
+        )
+        step = exploration.step()
+        assert [(round(r.necd, 9), round(r.nwp, 9)) for r in step.references] == [
+            (round(1.0 - m * 0.09, 9), round(0.2 - m * 0.01, 9)) for m in range(1, 11)
+        ]
+        assert set(names(step.solutions)) == {"G_1", "G_2"}
+        assert len(step.reached) == 10
+        assert sum(len(step.references_of(i)) for i in range(2)) == 10
+        for row in range(2):
+            again = Exploration(
+                problem,
+                start=exploration.start,
+                preference=exploration.preference,
+                minimizer=of_table_2,
+            )
+            again.step()
+            again.choose(row)
+            assert set(names(again.step().solutions)) <= {"G_1", "G_2"}, "nothing new"
+
+
+def test_directions_end_at_the_preference() -> None:
+    points = directed(Preference(nwp=0.3, necd=0.7), Preference(nwp=0.1, necd=0.0), 7)
+    assert points[-1] == Preference(nwp=0.1, necd=0.0)
+    assert all(p.necd >= 0 for p in points)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_archived_solution_dominates_a_returned_one(seed: int) -> None:
+    """And on a small problem the answers are the true minima."""
+    met: list[tuple[float, float]] = []
+    with problem_of(random_histogram(seed), 3, FAR) as problem:
+        plain = problem.evaluate
+
+        def noted(batch: Any) -> Any:
+            scores = plain(batch)
+            rows = zip(scores.k, scores.nwp, scores.necd, strict=True)
+            met.extend((float(n), float(e)) for k, n, e in rows if k >= 3)
+            return scores
+
+        object.__setattr__(problem, "evaluate", noted)
+        exploration = Exploration(
+            problem, start=FAR, preference=NEAR, n=4, settings=SETTINGS, seed=seed
+        )
+        for _ in range(2):
+            step = exploration.step()
+            for n, e in zip(step.scores.nwp, step.scores.necd, strict=True):
+                assert not any(a <= n and b <= e and (a, b) != (n, e) for a, b in met)
+            exploration.choose(len(step.solutions) - 1)
+        everything = plain(every_scheme(problem.space))
+        feasible = everything.k >= 3
+        for visit in exploration.history:
+            for reference, row in zip(visit.step.references, visit.step.reached, strict=True):
+                all_ach = reference.ach(everything.nwp, everything.necd)[feasible]
+                ach = reference.ach(visit.step.scores.nwp, visit.step.scores.necd)[row]
+                assert ach == pytest.approx(all_ach.min(), rel=1e-9)
+
+
+def test_a_solution_found_for_one_reference_serves_another() -> None:
+    """A minimizer that answers badly is corrected by what the archive knows."""
+    with problem_of(employees(), 2, FAR) as problem:
+        asked: list[Preference] = []
+
+        def lazy(problem: Problem) -> Outcome:
+            """Looks around for the first reference, then always answers G_5."""
+            asked.append(problem.preference)
+            if len(asked) == 1:
+                return of_table_2(problem)
+            batch = table_2(problem.space).take([4])
+            return Outcome("stub", batch, problem.evaluate(batch), 0, ("ach", "k"))
+
+        exploration = Exploration(
+            problem,
+            start=Preference(necd=1.0, nwp=0.2),
+            preference=Preference(necd=0.1, nwp=0.1),
+            n=3,
+            minimizer=lazy,
+        )
+        assert set(names(exploration.step().solutions)) == {"G_1", "G_2"}
+
+
+def explored(problem: Problem, resume: bool) -> Exploration:
+    exploration = Exploration(problem, start=FAR, preference=NEAR, n=3, settings=SETTINGS, seed=3)
+    exploration.step()
+    exploration.choose(0)
+    if resume:
+        document = json.loads(json.dumps(exploration.to_json()))
+        exploration = Exploration.from_json(document, problem, settings=SETTINGS)
+    exploration.step(2)
+    return exploration
+
+
+def test_saved_and_resumed() -> None:
+    with problem_of(random_histogram(8), 3, FAR) as problem:
+        straight = explored(problem, resume=False)
+        document = straight.to_json()
+    with problem_of(random_histogram(8), 3, FAR) as problem:
+        resumed = explored(problem, resume=True)
+        assert json.dumps(resumed.to_json()) == json.dumps(document)
+    assert [v.chosen for v in resumed.history] == [0, None]
+    assert [len(v.step.references) for v in resumed.history] == [3, 2]
+    assert resumed.origin == resumed.history[0].step.point(0)
+    assert resumed.history[1].step.origin == resumed.origin
+
+
+def test_resuming_with_other_data_is_refused() -> None:
+    with problem_of(random_histogram(8), 3, FAR) as problem:
+        document = explored(problem, resume=False).to_json()
+        for solution in document["schemes"]:
+            solution["nwp"] += 0.01
+        with pytest.raises(SearchError, match=r"other data or another policy: nwp"):
+            Exploration.from_json(document, problem)
+    with (
+        problem_of(random_histogram(8), 4, FAR) as other,
+        pytest.raises(SearchError, match="saved with k 3, not 4"),
+    ):
+        Exploration.from_json(document, other)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("version", 2),
+        ("start", {"nwp": 1}),
+        ("preference", {"nwp": "x", "necd": 0}),
+        ("n", None),
+        ("schemes", [{"columns": {}, "k": 1}]),
+        ("schemes", 5),
+        ("history", [{"solutions": [99], "reached": [], "chosen": None}]),
+        ("history", [{"solutions": [0], "reached": [0], "chosen": -1}]),
+    ],
+)
+def test_a_damaged_document_is_refused(key: str, value: object) -> None:
+    with problem_of(employees(), 2, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, minimizer=of_table_2)
+        exploration.step(2)
+        document = exploration.to_json() | {key: value}
+        with pytest.raises(SqlanonError, match=r"exploration"):
+            Exploration.from_json(document, problem)
+
+
+def test_choosing() -> None:
+    with problem_of(employees(), 2, FAR) as problem:
+        exploration = Exploration(
+            problem,
+            start=Preference(necd=1.0, nwp=0.2),
+            preference=Preference(necd=0.1, nwp=0.1),
+            minimizer=of_table_2,
+        )
+        with pytest.raises(SearchError, match="take a step first"):
+            exploration.choose(0)
+        step = exploration.step()
+        with pytest.raises(SearchError, match="no solution 2"):
+            exploration.choose(2)
+        assert exploration.origin == exploration.start
+        point = exploration.choose(1)
+        assert (point.nwp, point.necd) == (step.scores.nwp[1], step.scores.necd[1])
+        assert exploration.origin == point
+
+
+def test_nothing_feasible() -> None:
+    with problem_of(random_histogram(2), 1_000, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=2, settings=SETTINGS)
+        step = exploration.step()
+        assert not len(step.solutions)
+        assert not step.reached
+        resumed = Exploration.from_json(exploration.to_json(), problem)
+        assert not len(resumed.archive)
+
+
+def test_a_watch_ends_a_step() -> None:
+    seen: list[Progress] = []
+    with problem_of(random_histogram(1), 3, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=50, settings=SETTINGS)
+        step = exploration.step(watch=Watch(on_progress=seen.append, seconds=0.0))
+        assert step.stopped == "time"
+        assert len(seen) == 1
+        assert len(step.reached) == 50, "answered by what is known"
+        watch = Watch()
+        watch.interrupt()
+        assert exploration.step(watch=watch).stopped == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n": 0},
+        {"start": Preference(nwp=-0.1, necd=0.5)},
+        {"preference": Preference(nwp=0.1, necd=float("nan"))},
+    ],
+)
+def test_wrong_beginnings_are_refused(wrong: dict[str, Any]) -> None:
+    with problem_of(employees(), 2, FAR) as problem, pytest.raises(SearchError, match="at least"):
+        Exploration(problem, **{"start": FAR, "preference": NEAR} | wrong)

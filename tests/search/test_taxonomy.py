@@ -1,0 +1,147 @@
+"""Valid strings of a column: recognized, counted, drawn uniformly, and found nearby."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from genitor_cases import (
+    WORKCLASS,
+    all_strings,
+    bits,
+    column,
+    is_valid,
+    spaces,
+    text,
+    valid_strings,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scheme.scheme_columns import columns
+
+from sqlanon.model import Family
+from sqlanon.scheme import Bits, Column, Space
+from sqlanon.search.taxonomy import (
+    Splits,
+    below,
+    closest_valid,
+    random_individual,
+    random_partition,
+)
+
+DEEP = [  # a leaf beside deeper branches, and a node with one child
+    ("a", "a", "left", "*"), ("b", "bc", "left", "*"), ("c", "bc", "left", "*"),
+    ("d", "d", "right", "*"), ("e", "ef", "ef", "*"), ("f", "ef", "ef", "*"),
+]  # fmt: skip
+
+COLUMNS = {
+    f"{name} {family}{' and NULL' if null else ''}": column(rows, family, null=null)
+    for name, rows in {"workclass": WORKCLASS, "deep": DEEP, "five": 5, "one": 1}.items()
+    for family in Family
+    for null in (False, True)
+}
+COLUMNS["only NULL"] = column(0, null=True)
+
+
+@pytest.fixture(params=COLUMNS)
+def tree(request: pytest.FixtureRequest) -> Column:
+    return COLUMNS[request.param]
+
+
+def test_the_workclass_tree_of_the_paper_has_nine_valid_partitions() -> None:
+    tree = column(WORKCLASS)
+    assert Splits.of_column(tree).count == 9
+    assert [text(b) for b in all_strings(7) if Splits.of_column(tree).valid(b)] == [
+        "0000000",
+        *("0100110", "0100111", "0111110", "0111111"),
+        *("1100110", "1100111", "1111110", "1111111"),
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(columns())
+def test_valid_is_what_the_family_allows(any_column: Column) -> None:
+    splits = Splits.of_column(any_column)
+    every = np.stack(all_strings(any_column.positions))
+    allowed = {text(b) for b in valid_strings(any_column)}
+    assert {text(b) for b in every[splits.valid(every)]} == allowed
+    assert splits.count == len(allowed)
+
+
+def test_partitions_are_drawn_uniformly(tree: Column) -> None:
+    valid = {text(b) for b in valid_strings(tree)}
+    rng = np.random.default_rng(7)
+    draws = Splits.of_column(tree).random(1000 * len(valid), rng)
+    found = Counter(text(b) for b in draws)
+    assert set(found) == valid
+    assert all(850 < number < 1150 for number in found.values())  # 1000 ± 4.7 σ
+
+
+@settings(max_examples=60, deadline=None)
+@given(spaces(), st.integers(0, 99))
+def test_random_individuals_are_valid_and_as_seeded(space: Space, seed: int) -> None:
+    string = random_individual(space, np.random.default_rng(seed))
+    assert is_valid(space, string)
+    assert (string == Splits.of_space(space).random(1, np.random.default_rng(seed))[0]).all()
+    parts = [random_partition(c, np.random.default_rng(seed)) for c in space.columns]
+    assert is_valid(space, np.concatenate(parts))
+
+
+def test_a_space_counts_the_product_of_its_columns() -> None:
+    space = Space([column(WORKCLASS), column(DEEP, null=True), column(5, Family.CONTIGUOUS)])
+    counts = [len(valid_strings(c)) for c in space.columns]
+    assert Splits.of_space(space).count == np.prod(counts)
+
+
+def test_counts_beyond_64_bits_are_exact() -> None:
+    wide = column(200, Family.CONTIGUOUS, null=True)
+    splits = Splits.of_column(wide)
+    assert splits.count == 2**199 + 1
+    draws = splits.random(400, np.random.default_rng(3))
+    assert splits.valid(draws).all()
+    assert draws[:, -1].all()
+    assert abs(draws[:, :-1].mean() - 0.5) < 0.01
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 2**63 - 1, 2**63, 2**63 + 1, 2**64, 3 * 2**70])
+def test_below_reaches_all_parts_of_its_range(bound: int) -> None:
+    rng = np.random.default_rng(5)
+    drawn = [below(rng, bound) for _ in range(300)]
+    assert all(0 <= d < bound for d in drawn)
+    assert {3 * d // bound for d in drawn} == {3 * d // bound for d in _thirds(bound)}
+
+
+def _thirds(bound: int) -> set[int]:
+    return {0, bound // 2, bound - 1}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), columns(), st.integers(0, 99))
+def test_closest_is_of_least_distance(data: st.DataObject, any_column: Column, seed: int) -> None:
+    size = any_column.positions
+    string = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
+    found = closest_valid(any_column, string, np.random.default_rng(seed))
+    distances = {text(b): int((b != string).sum()) for b in valid_strings(any_column)}
+    assert distances[text(found)] == min(distances.values())
+
+
+def test_ties_for_the_closest_are_drawn_uniformly(tree: Column) -> None:
+    """Of every string with ties, or of the first few with most of them."""
+    splits, rng = Splits.of_column(tree), np.random.default_rng(11)
+    tied = [(b, closest_by_hand(tree, b)) for b in all_strings(tree.positions)]
+    for string, wanted in sorted(tied, key=lambda pair: -len(pair[1]))[:6]:
+        draws = 400 * len(wanted)
+        found = Counter(text(splits.closest(string, rng)) for _ in range(draws))
+        assert set(found) == wanted
+        assert all(300 < number < 500 for number in found.values())  # 400 ± 5 σ
+
+
+def closest_by_hand(tree: Column, string: Bits) -> set[str]:
+    distances = {text(b): int((b != string).sum()) for b in valid_strings(tree)}
+    return {b for b, d in distances.items() if d == min(distances.values())}
+
+
+def test_the_invalid_offspring_of_the_paper_has_two_closest() -> None:
+    tree = column(WORKCLASS)
+    assert closest_by_hand(tree, bits("0110111")) == {"0111111", "0100111"}

@@ -1,0 +1,269 @@
+"""The commands: what they print where, and the exit status they end with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from small_table import CSV, SCORES, changed, write_folder
+
+import sqlanon
+from sqlanon.cli.main import cli, main
+
+COMMANDS = [name for name in cli.commands if not cli.commands[name].hidden]
+
+
+@dataclass(frozen=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command in the folder of the test, its output not a terminal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def command(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["sqlanon", *arguments])
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return Done(status, captured.out, captured.err)
+
+    return command
+
+
+def process(cwd: Path, *arguments: str, **environment: str) -> Done:
+    """The same in a process of its own, for what concerns streams and logging."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sqlanon", *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def message(status: int, done: Done) -> str:
+    """What a command says that must fail: nothing else is printed."""
+    assert (done.status, done.out) == (status, ""), done.err
+    return done.err.removesuffix("\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_folder(tmp_path)
+    return tmp_path
+
+
+MEASURE = ("measure", "policy.yml", "--scheme", "scheme.json")
+
+
+def test_measure(run: Run, folder: Path) -> None:
+    done = run(*MEASURE)
+    assert (done.status, done.err) == (0, "")
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["k", "2", "people", "in", "the", "smallest", "class"] in lines
+    assert ["sex", "1", "of", "2", "*"] in lines
+    shown = {words[0]: words[1] for words in lines if words and words[0] in SCORES}
+    assert shown == {
+        name: f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+        for name, value in SCORES.items()
+    }
+
+
+def test_measure_json_is_one_solution(run: Run, folder: Path) -> None:
+    done = run(*MEASURE, "--json")
+    assert (done.status, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document.pop("columns") == {"age": {"cuts": [35]}, "sex": {"groups": [["F", "M"]]}}
+    assert document.pop("feasible") is True
+    assert document == pytest.approx(SCORES)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_k_that_is_not_reached(run: Run, tmp_path: Path, options: list[str]) -> None:
+    write_folder(tmp_path, changed(privacy={"k": 3}))
+    done = run(*MEASURE, *options)
+    assert done.status == 3
+    assert done.err == "The scheme reaches k = 2; the policy requires 3.\n"
+    assert done.out
+    if options:
+        assert json.loads(done.out)["feasible"] is False
+
+
+def test_measure_with_a_workspace(run: Run, folder: Path) -> None:
+    assert [run(*MEASURE, "--workspace", "work.duckdb").status for _ in range(2)] == [0, 0]
+    assert (folder / "work.duckdb").exists()
+
+
+def test_values_that_the_domain_does_not_cover(run: Run, tmp_path: Path) -> None:
+    write_folder(tmp_path, csv=CSV + "55,F,no\n")
+    said = message(4, run(*MEASURE))
+    assert said.startswith("error: column 'age': 1 row")
+    assert "outside the declared range [20, 40]: '55'" in said
+
+
+def test_a_policy_with_mistakes(run: Run, tmp_path: Path) -> None:
+    write_folder(tmp_path, changed(others="keep", privacy={"k": 0}))
+    said = message(1, run(*MEASURE))
+    assert said.splitlines() == [
+        "error: policy.yml: 2 mistakes in the policy",
+        "  others: found 'keep', expected 'refuse', 'drop' or 'insensitive'",
+        "  privacy.k: found 0, expected a whole number of at least 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "scheme", "said"),
+    [
+        ("none.yml", "scheme.json", "none.yml: cannot be read (No such file or directory)"),
+        ("policy.yml", "none.json", "none.json: cannot be read (No such file or directory)"),
+        ("policy.yml", "people.csv", "people.csv: is not JSON "),
+        ("policy.yml", "scheme.json#1", "scheme.json: is a scheme, not a result with numbered"),
+    ],
+)
+def test_files_that_are_not_there_or_not_what_they_should_be(
+    run: Run, folder: Path, policy: str, scheme: str, said: str
+) -> None:
+    line = message(1, run("measure", policy, "--scheme", scheme))
+    assert line.startswith(f"error: {said}")
+    assert len(line.splitlines()) == 1
+
+
+def test_a_workspace_that_is_no_database(run: Run, folder: Path) -> None:
+    text = "This is a text of some length, and no database. " * 100
+    (folder / "notes.txt").write_text(text)
+    line = message(1, run(*MEASURE, "--workspace", "notes.txt"))
+    assert line.startswith("error: File notes.txt is not a DuckDB database")
+    assert (folder / "notes.txt").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mesure"], "No such command 'mesure'"),
+        (["measure"], "Missing argument 'POLICY'"),
+        (["measure", "policy.yml"], "Missing option '--scheme'"),
+        (["demo", "--fast"], "No such option"),
+        (["demo", "extra"], "Got unexpected extra argument (extra)"),
+    ],
+)
+def test_wrong_usage(run: Run, arguments: list[str], said: str) -> None:
+    shown = message(2, run(*arguments))
+    assert said in shown
+    assert shown.startswith("Usage: sqlanon")
+
+
+def test_version(run: Run) -> None:
+    done = run("--version")
+    assert (done.status, done.out) == (0, f"sqlanon, version {sqlanon.__version__}\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command: str) -> None:
+    with click.Context(cli.commands[command], info_name=f"sqlanon {command}") as context:
+        text = " ".join(cli.commands[command].get_help(context).split())
+    assert f"Example: sqlanon {command} " in text
+
+
+def test_help_names_every_exit_status(run: Run) -> None:
+    done = run("--help")
+    assert done.status == 0
+    text = " ".join(done.out.split())
+    for words in ("0 done", "1 error", "2 wrong usage", "3 a privacy", "4 the data"):
+        assert words in text
+
+
+def test_verbose_shows_sql_on_standard_error_only(run: Run, folder: Path) -> None:
+    plain = run(*MEASURE, "--json")
+    done = process(folder, "-v", *MEASURE, "--json")
+    assert done.status == 0
+    assert done.out == plain.out
+    assert "GROUP BY" in done.err
+    assert "people.csv" in done.err
+
+
+def test_labels_are_not_markup(run: Run, tmp_path: Path) -> None:
+    policy = {
+        "source": {"file": "people.csv"},
+        "columns": {"[bold]": {"role": "quasi"}},
+        "one_row_per_person": True,
+    }
+    write_folder(tmp_path, policy, "[bold]\n[/red]\n[link=x]y\n\x1b[31m\n")
+    scheme = {"columns": {"[bold]": {"groups": [["\x1b[31m"], ["[/red]"], ["[link=x]y"]]}}}
+    (tmp_path / "scheme.json").write_text(json.dumps(scheme))
+    done = run(*MEASURE)
+    assert done.status == 0, done.err
+    assert "[bold]   3 of 3   \\x1b[31m · [/red] · [link=x]y" in done.out
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_output_for_a_terminal_without_unicode(tmp_path: Path, options: list[str]) -> None:
+    columns = {"größe": {"role": "quasi"}}
+    policy = {"source": {"file": "people.csv"}, "columns": columns, "one_row_per_person": True}
+    write_folder(tmp_path, policy, "größe\n1\n1\n")
+    (tmp_path / "scheme.json").write_text(json.dumps({"columns": {"größe": {"level": 0}}}))
+    done = process(tmp_path, *MEASURE, *options, PYTHONIOENCODING="ascii")
+    assert done.status == 0, done.err
+    if options:
+        assert list(json.loads(done.out)["columns"]) == ["größe"]
+
+
+def test_demo(tmp_path: Path) -> None:
+    done = process(tmp_path, "demo")
+    assert (done.status, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    before, _, after = done.out.partition("One GROUP BY turned 30,162 rows into 12,005 ")
+    shown = before.split("\n", 2)[2]
+    assert yaml.safe_load(shown)["privacy"] == {"k": 5}  # the policy is shown whole
+    assert "scheme.json" in after
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_quiet_is_the_table_alone(run: Run) -> None:
+    done = run("demo", "--quiet")
+    lines = [line.split() for line in done.out.splitlines() if line.strip()]
+    assert lines[0] == [
+        "scheme",
+        "k",
+        "classes",
+        "left",
+        "out",
+        "NWP",
+        "NECD",
+        "ach",
+        "k",
+        "≥",
+        "5",
+    ]
+    assert len(lines) == 2 + 6
+    whole = next(line for line in lines if line[:2] == ["all", "hidden"])
+    assert whole[2:6] == ["30,162", "1", "0", "1.0000"]
+
+
+def test_demo_json(run: Run) -> None:
+    done = run("demo", "--json")
+    documents = json.loads(done.out)
+    assert [d["title"] for d in documents][-1] == "scheme.json"
+    assert documents[-1]["feasible"] is True
+    assert documents[0]["classes"] == 12_005
