@@ -2,10 +2,20 @@
 
 from importlib.metadata import version
 
-from sqlanon.api import Anonymizer, Solution, load
+from sqlanon.api import Anonymizer, Progress, SearchResult, Solution, Watch, load
 from sqlanon.errors import SqlanonError
 from sqlanon.scheme import Scheme
 
 __version__ = version("sqlanon")
 
-__all__ = ["Anonymizer", "Scheme", "Solution", "SqlanonError", "__version__", "load"]
+__all__ = [
+    "Anonymizer",
+    "Progress",
+    "Scheme",
+    "SearchResult",
+    "Solution",
+    "SqlanonError",
+    "Watch",
+    "__version__",
+    "load",
+]

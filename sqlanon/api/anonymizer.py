@@ -14,7 +14,17 @@ import pyarrow as pa
 
 from sqlanon.api.bind import check_columns, open_lent_source, open_policy_source, quasis_of
 from sqlanon.api.result import SearchResult
-from sqlanon.api.search import METHODS, Method, problem_for, run_method
+from sqlanon.api.search import (
+    DEFAULT_PREFERENCE,
+    NO_PREFERENCE,
+    WALK,
+    WALK_START,
+    Method,
+    given_settings,
+    method_of,
+    problem_for,
+    run_method,
+)
 from sqlanon.api.solution import Solution
 from sqlanon.engines import Source, open_source
 from sqlanon.errors import EngineError, PolicyError
@@ -25,8 +35,9 @@ from sqlanon.policy import Policy, parse_policy, read_policy
 from sqlanon.preference import Preference
 from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Scheme, Space, from_document, read_scheme
-from sqlanon.search.outcome import Watch
+from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Loss
+from sqlanon.search.reference_direction import Exploration
 
 SchemeLike = Scheme | Mapping[str, Any] | str | Path
 """A scheme, its document, or the path of a scheme file."""
@@ -141,35 +152,41 @@ class Anonymizer:
     ) -> SearchResult:
         """Searches as the policy says; `method` and `seed` replace the policy's.
 
-        A `watch` follows the search and can end it early; without one the policy's seconds
-        and patience apply.
+        Another method than the policy's runs with its default settings. A `watch` follows the
+        search and can end it early; without one the policy's seconds and patience apply.
         """
         section = self.policy.section.search
-        name = method or section.method
-        if name not in METHODS:
-            raise PolicyError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
-        chosen = METHODS[name]
-        settings = chosen.configure(section, name)
+        chosen, settings = method_of(section, method)
         number = section.seed if seed is None else seed
+        if number < 0:
+            raise PolicyError(f"the seed is {number}; give a whole number of at least 0")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
-        loss = chosen.default_loss if section.loss is None else Loss(section.loss)
+        loss = chosen.loss(section)
         if loss is Loss.CE and self.policy.label is None:
             raise PolicyError("search.loss: ce needs a column with the role label")
         with self._evaluator_for(chosen) as evaluator:
             problem = problem_for(evaluator, self.required_k, self.preference, loss)
             outcome, seconds = run_method(chosen, problem, settings, number, watch)
             effort = asdict(evaluator.effort)
+        return self._result(outcome, number, effort, seconds)
+
+    def _result(
+        self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
+    ) -> SearchResult:
+        preference, notes = self.preference, outcome.notes
+        if preference is None and "ach" in outcome.objectives:
+            preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
         return SearchResult(
-            method=name,
+            method=outcome.method,
             objectives=outcome.objectives,
-            seed=number,
-            solutions=tuple(self._solutions(outcome.solutions, outcome.scores)),
+            seed=seed,
+            solutions=tuple(self._solutions(outcome.solutions, outcome.scores, preference)),
             chosen=outcome.chosen,
             evaluations=effort,
             seconds=seconds,
             stopped=outcome.stopped,
             reproducible=outcome.reproducible,
-            notes=outcome.notes,
+            notes=notes,
             policy=self.policy.fingerprint,
             source={
                 "name": self.source.name,
@@ -177,7 +194,43 @@ class Anonymizer:
                 "people": self.histogram.people,
                 "histogram": self.histogram.fingerprint,
             },
+            required_k=self.required_k,
         )
+
+    def explore(self, document: object = None) -> Exploration:
+        """A walk along reference directions, from the policy's start to its preference.
+
+        `document` resumes a walk that `to_json` wrote. The walk scores schemes with this
+        object, which must stay open.
+        """
+        section = self.policy.section.search
+        given_settings(section)
+        problem = problem_for(self.evaluator, self.required_k, self.preference, Loss.NWP)
+        if document is not None:
+            return Exploration.from_json(document, problem)
+        start = section.start
+        return Exploration(
+            problem,
+            start=WALK_START if start is None else Preference(nwp=start.nwp, necd=start.necd),
+            preference=problem.preference,
+            n=section.points or 10,
+            seed=section.seed,
+        )
+
+    def explored(
+        self, exploration: Exploration, chosen: bytes | None = None, seconds: float = 0.0
+    ) -> SearchResult:
+        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken."""
+        archive = exploration.archive
+        keys = archive.solutions.keys
+        outcome = Outcome(
+            method=WALK,
+            solutions=archive.solutions,
+            scores=archive.scores,
+            chosen=keys.index(chosen) if chosen in keys else None,
+            objectives=("nwp", "necd"),
+        )
+        return self._result(outcome, exploration.seed, asdict(self.evaluator.effort), seconds)
 
     def _evaluator_for(self, method: Method) -> Evaluator:
         """An evaluator under the suppression rule of a method."""
@@ -214,13 +267,17 @@ class Anonymizer:
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
         """The scores of several schemes, evaluated together."""
         batch = self.space.batch([self.scheme(s) for s in schemes])
-        return self._solutions(batch, self.evaluator.score(batch)) if len(batch) else []
+        if not len(batch):
+            return []
+        return self._solutions(batch, self.evaluator.score(batch), self.preference)
 
-    def _solutions(self, batch: Batch, scores: Scores) -> list[Solution]:
+    def _solutions(
+        self, batch: Batch, scores: Scores, preference: Preference | None
+    ) -> list[Solution]:
         ach, pref_dev = None, None
-        if self.preference is not None:
-            ach = self.preference.ach(scores.nwp, scores.necd)
-            pref_dev = self.preference.pref_dev(scores.nwp, scores.necd)
+        if preference is not None:
+            ach = preference.ach(scores.nwp, scores.necd)
+            pref_dev = preference.pref_dev(scores.nwp, scores.necd)
         privacy = self.policy.section.privacy
         solutions = []
         for i in range(len(batch)):

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
+from sqlanon.errors import SearchError
 
 VERSION = 1
 COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm_share")
@@ -20,7 +21,7 @@ class SearchResult:
     """Solutions that do not dominate each other; `chosen` is the row of the answer or None.
 
     `stopped` tells why the search ended; a result that a clock or Ctrl-C ended is not
-    reproducible.
+    reproducible. `required_k` is what feasible solutions reach.
     """
 
     method: str
@@ -35,6 +36,7 @@ class SearchResult:
     notes: tuple[str, ...]
     policy: str
     source: dict[str, Any]
+    required_k: int
 
     @property
     def solution(self) -> Solution | None:
@@ -46,10 +48,14 @@ class SearchResult:
         closest = max(self.solutions, key=lambda s: s.scores["k"] or 0, default=None)
         if closest is None:
             return "No solution was found."
+        rows, people = self.source["rows"], self.source["people"]
+        counted = f"{rows:,} rows" if rows == people else f"{rows:,} rows of {people:,} people"
+        advice = "" if self.stopped == "finished" else "search longer, "
         return (
-            f"No solution reaches the required privacy; the closest has k = {closest.scores['k']} "
-            f"with NWP {closest.scores['nwp']:.4f}. Allow coarser groups, raise the suppression "
-            "limit, or leave a quasi-identifier out."
+            f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
+            f"with NWP {closest.scores['nwp']:.4f}, in a source of {counted}; the policy "
+            f"requires k = {self.required_k}. What may help: {advice}a smaller k, or a higher "
+            "suppression limit."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +79,10 @@ class SearchResult:
     def write(self, path: str | Path) -> None:
         """Writes result.json."""
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        try:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise SearchError(f"{path}: cannot be written ({error.strerror})") from None
 
     def to_pandas(self) -> pd.DataFrame:
         """The scores, one row a solution, the chosen one marked."""

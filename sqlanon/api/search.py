@@ -26,6 +26,10 @@ from sqlanon.search.problem import Loss, Problem
 
 DEFAULT_PREFERENCE = Preference(nwp=0.2, necd=1.0)
 """The papers' own point: little loss, any bias."""
+NO_PREFERENCE = (
+    f"the policy names no preference: ach is for nwp {DEFAULT_PREFERENCE.nwp} and "
+    f"necd {DEFAULT_PREFERENCE.necd}"
+)
 
 
 @dataclass(frozen=True)
@@ -33,34 +37,81 @@ class Method:
     """A search, the class of its settings, and which of the two suppression rules it uses.
 
     A trade-off front has no k, so it suppresses up to the limit (POkA's η); a search for a
-    given k suppresses classes below k only.
+    given k suppresses classes below k only. Without a default loss, a search minimizes the
+    achievement function.
     """
 
     run: Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
     settings: type[Any]
     given_k: bool
-    default_loss: Loss
+    default_loss: Loss | None
 
-    def configure(self, section: SearchSection, name: str) -> Any:
-        """The settings that a policy gives; a key of another method is a mistake."""
-        known = {field.name for field in fields(self.settings)} - {"bounds"}
-        given = {key: getattr(section, key) for key in section.model_fields_set - section.COMMON}
-        for key in given:
-            if key not in known:
-                allowed = ", ".join(sorted(known)) or "none"
-                raise PolicyError(f"search.{key}: is not a setting of {name}; it has: {allowed}")
-        return self.settings(**given)
+    def loss(self, section: SearchSection) -> Loss:
+        """The loss to minimize."""
+        if self.default_loss is None:
+            return Loss.NWP
+        return self.default_loss if section.loss is None else Loss(section.loss)
 
 
 METHODS = {
-    "auto": Method(auto, AutoSettings, given_k=True, default_loss=Loss.NWP),
-    "nsga2": Method(nsga2, Nsga2Settings, given_k=True, default_loss=Loss.NWP),
+    "auto": Method(auto, AutoSettings, given_k=True, default_loss=None),
+    "nsga2": Method(nsga2, Nsga2Settings, given_k=True, default_loss=None),
     "genitor": Method(genitor, GenitorSettings, given_k=True, default_loss=Loss.GLM),
     "poka": Method(poka, PokaSettings, given_k=False, default_loss=Loss.GLM),
     "front": Method(front, LatticeSettings, given_k=False, default_loss=Loss.GLM),
     "exhaustive": Method(exhaustive, LatticeSettings, given_k=False, default_loss=Loss.GLM),
     "optimal": Method(optimal, LatticeSettings, given_k=True, default_loss=Loss.GLM),
 }
+
+
+WALK = "reference-direction"
+"""Not a method that runs by itself: the publisher chooses the way (Anonymizer.explore)."""
+WALK_START = Preference(nwp=1.0, necd=0.0)
+"""Where a walk starts unless the policy says so: everything lost and no bias at all, so that
+the way to the preference leads along the trade-off of the two."""
+
+
+WALK_SETTINGS = frozenset({"start", "points"})
+
+
+def method_of(section: SearchSection, name: str | None) -> tuple[Method, Any]:
+    """The method to use, the policy's or the named one, and its settings.
+
+    What a policy sets is for its own method; another one runs with its defaults.
+    """
+    given = given_settings(section)
+    wanted = name or section.method
+    if wanted == WALK:
+        raise PolicyError(f"{WALK} asks at every step; use explore(), or `sqlanon search`")
+    if wanted not in METHODS:
+        raise PolicyError(f"there is no method {wanted!r}; there are {', '.join(METHODS)}")
+    method = METHODS[wanted]
+    return method, method.settings(**(given if wanted == section.method else {}))
+
+
+def given_settings(section: SearchSection) -> dict[str, Any]:
+    """What a policy sets for its own method; a setting of another one is a mistake."""
+    method = METHODS.get(section.method)
+    known = WALK_SETTINGS if method is None else settings_of(method)
+    given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
+    for key in given:
+        if key not in known:
+            allowed = ", ".join(sorted(known)) or "none"
+            raise PolicyError(
+                f"search.{key}: is not a setting of {section.method}; it has: {allowed}"
+            )
+    minimizes_ach = method is None or method.default_loss is None
+    if minimizes_ach and section.loss not in (None, Loss.NWP):
+        raise PolicyError(
+            f"search.loss: {section.method} minimizes ach, which weighs nwp against necd, "
+            f"not {section.loss}; leave loss out, or choose a method that minimizes a loss"
+        )
+    return given
+
+
+def settings_of(method: Method) -> frozenset[str]:
+    """The settings of a method that a policy may give."""
+    return frozenset(field.name for field in fields(method.settings)) - {"bounds"}
 
 
 def problem_for(evaluator: Evaluator, k: int, preference: Preference | None, loss: Loss) -> Problem:

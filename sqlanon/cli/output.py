@@ -70,15 +70,17 @@ def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
     return table
 
 
-def front_table(result: SearchResult) -> Table:
+def front_table(result: SearchResult, most: int = 20) -> Table:
     """The solutions of a search, the chosen one marked; of many, an even selection."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("", "#", *FRONT_COLUMNS):
-        table.add_column(name, justify="right", no_wrap=True)
-    shown = sorted({*_spread(len(result.solutions), FRONT_ROWS), result.chosen or 0})
+    # What was traded off comes last where it is not among the usual scores.
+    names = [*FRONT_SCORES, *(name for name in result.objectives if name not in FRONT_SCORES)]
+    for title in ("", "#", *(FRONT_SCORES.get(name, name.upper()) for name in names)):
+        table.add_column(title, justify="right", no_wrap=True)
+    shown = sorted({*_spread(len(result.solutions), most), result.chosen or 0})
     for i in shown if result.solutions else []:
         scores = result.solutions[i].scores
-        values = [scores.get(name) for name in FRONT_COLUMNS]
+        values = [scores.get(name) for name in names]
         texts = ["–" if value is None else format_score(value) for value in values]
         is_chosen = i == result.chosen
         mark, style = ("→", "bold green") if is_chosen else ("", None)
@@ -88,8 +90,14 @@ def front_table(result: SearchResult) -> Table:
     return table
 
 
-FRONT_COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "glm_share")
-FRONT_ROWS = 20
+FRONT_SCORES = {
+    "k": "k",
+    "classes": "classes",
+    "suppressed": "left out",
+    "nwp": "NWP",
+    "necd": "NECD",
+    "ach": "ach",
+}
 
 
 def _spread(number: int, most: int) -> list[int]:

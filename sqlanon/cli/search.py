@@ -6,17 +6,22 @@ import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 import sqlanon
-from sqlanon.api.search import METHODS
+from sqlanon.api.search import METHODS, WALK
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, front_table, group_table, print_json
 from sqlanon.cli.progress import watching
+from sqlanon.cli.walk import walk
+from sqlanon.errors import SearchError
 
 
 @click.command(epilog="Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json")
 @click.argument("policy", type=click.Path(path_type=Path))
-@click.option("--method", type=click.Choice(list(METHODS)), help="Instead of the policy's method.")
-@click.option("--seed", type=int, help="Instead of the policy's seed.")
+@click.option(
+    "--method", type=click.Choice([*METHODS, WALK]), help="Instead of the policy's method."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Instead of the policy's seed.")
 @click.option(
     "-o",
     "--output",
@@ -24,6 +29,11 @@ from sqlanon.cli.progress import watching
     default=Path("result.json"),
     show_default=True,
     help="Where the result goes.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="With reference-direction: go on with an exploration that was saved.",
 )
 @click.option(
     "--workspace",
@@ -37,6 +47,7 @@ def search(
     method: str | None,
     seed: int | None,
     output: Path,
+    resume: Path | None,
     workspace: Path | None,
     as_json: bool,
     quiet: bool,
@@ -46,16 +57,26 @@ def search(
     Writes every solution that no other one beats to a result file, with the best one marked,
     and shows the trade-off. Ctrl-C ends the search with the best so far. Ends with exit
     status 3 when nothing reaches the privacy that the policy requires.
+
+    With `--method reference-direction` you walk over the efficient solutions step by step:
+    every step asks what to do next.
     """
+    if not output.absolute().parent.is_dir():  # better said now than after a long search
+        raise SearchError(f"{output}: there is no folder {output.parent} to write it to")
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         section = anonymizer.policy.section.search
-        with watching(
-            method or section.method,
-            quiet=quiet,
-            seconds=section.seconds,
-            patience=section.patience,
-        ) as watch:
-            result = anonymizer.search(method=method, seed=seed, watch=watch)
+        name = method or section.method
+        if name == WALK:
+            screen = Console(stderr=True, highlight=False) if as_json else console()
+            result = walk(anonymizer, resume, quiet=quiet, screen=screen)
+        else:
+            with watching(
+                name, quiet=quiet, seconds=section.seconds, patience=section.patience
+            ) as watch:
+                result = anonymizer.search(method=name, seed=seed, watch=watch)
+    if name == WALK and result.chosen is None:
+        click.echo("No solution was taken; nothing is written.", err=True)
+        return
     result.write(output)
     if as_json:
         print_json(result.to_dict())
@@ -69,7 +90,8 @@ def search(
             screen.print(note)
         screen.print(
             f"{result.evaluations['asked']:,} evaluations, {result.evaluations['distinct']:,} "
-            f"distinct, in {result.seconds:.1f} s; written to {output}"
+            f"distinct, in {result.seconds:.1f} s; written to {output}",
+            markup=False,
         )
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)

@@ -148,21 +148,33 @@ class SearchSection(Section):
 
     COMMON: ClassVar = frozenset({"method", "loss", "seed", "seconds", "patience"})
 
-    method: Literal["auto", "nsga2", "genitor", "poka", "front", "exhaustive", "optimal"] = "auto"
+    method: Literal[
+        "auto",
+        "nsga2",
+        "reference-direction",
+        "genitor",
+        "poka",
+        "front",
+        "exhaustive",
+        "optimal",
+    ] = "auto"
     loss: Literal["nwp", "glm", "dcn", "ce"] | None = None
     seed: Annotated[Whole, Field(ge=0)] = 1
-    seconds: Annotated[float, Field(gt=0)] | None = None
+    seconds: Annotated[Number, _says("a number above 0", gt=0)] | None = None
     patience: Annotated[Whole, Field(ge=1)] | None = None
     population: Annotated[Whole, Field(ge=2)] | None = None
     evaluations: Annotated[Whole, Field(ge=1)] | None = None
-    crossover: float | Literal["new", "trad"] | None = None
-    mutation: Annotated[float, Field(ge=0, le=1)] | None = None
-    bias: Annotated[float, Field(ge=1, le=2)] | None = None
+    crossover: Annotated[Number, Field(ge=0, le=1)] | Literal["new", "trad"] | None = None
+    mutation: Annotated[Number, Field(ge=0, le=1)] | None = None
+    bias: Annotated[Number, Field(ge=1, le=2)] | None = None
     brood: Annotated[Whole, Field(ge=1)] | None = None
     allow_duplicates: Flag | None = None
     depth: Annotated[Whole, Field(ge=1)] | None = None
+    past_plateaus: Flag | None = None
     exact: Annotated[Whole, Field(ge=0)] | None = None
     rounds: Annotated[Whole, Field(ge=1)] | None = None
+    start: PreferenceSection | None = None
+    points: Annotated[Whole, Field(ge=1)] | None = None
 
 
 class PolicySection(Section):

@@ -1,9 +1,10 @@
 """The default search: the best answer without parameters, beyond the papers.
 
 A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
-rounds: NSGA-II from random, coarse and formerly good schemes, then its best solutions are
-polished by small moves until none improves. Rounds go on until several in a row change
-nothing, which closes the gap between the local optima where single runs end.
+rounds: a short NSGA-II from random schemes, coarse to fine, then its best solutions are
+polished by small moves until none improves; every third round starts from what the others
+ended with. Rounds go on until several in a row find nothing better, which closes the gap
+between the local optima where single runs end.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ import numpy as np
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Batch, Bits
 from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import Front
+from sqlanon.search.front import Front, bits_of
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.polish import Place, best_of, polish, rank_of
+from sqlanon.search.polish import Place, polish, rank_of
 from sqlanon.search.problem import Problem
-from sqlanon.search.variation import mutate, random_population
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,15 @@ class AutoSettings:
 
     evaluations: int = 200_000
     exact: int = 20_000
-    rounds: int = 4
+    rounds: int = 5
 
 
 ROUND = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
 """One round's evolution. It need not converge: polishing does that faster."""
-POLISHED = 4
+POLISHED = 3
 """How many different solutions of a round are polished."""
+MIXING = 3
+"""Every so many rounds the solutions of all rounds are brought together."""
 
 
 def auto(
@@ -83,39 +85,31 @@ class _Run:
         self._exact = True
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        problem = self._problem
-        best = best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
+        """Rounds on their own, every third one with what the others found brought together."""
+        elites: list[Place] = []
         stale = 0
         while stale < self._settings.rounds and not self._over:
-            self._evolve(rng)
-            found = self._polished_best()
-            stale = 0 if found.rank < best.rank else stale + 1
-            best = min(best, found, key=lambda place: place.rank)
+            mixing = len(elites) % MIXING == MIXING - 1
+            start = np.stack([place.bits for place in elites]) if mixing else None
+            found = self._polished(self._evolved(rng, start))
+            best = min((place.rank for place in elites), default=(np.inf,))
+            stale = 0 if found.rank < best else stale + 1
+            elites.append(found)
 
-    def _evolve(self, rng: np.random.Generator) -> None:
-        """A short run of NSGA-II, which starts beside what earlier rounds found."""
-        space = self._problem.space
-        start = [random_population(space, ROUND.population // 2, rng)]
-        if len(self._front):
-            known = self._bits(self._front.solutions)
-            drawn = rng.integers(0, len(known), ROUND.population // 4)
-            start.append(mutate(space, known[drawn], 0.05, rng))
-        limit = min(ROUND.evaluations, self._left)
-        if limit > 0:
-            inner = Watch(on_progress=lambda _: self._pass_on(inner))
-            nsga2(
-                self._problem, replace(ROUND, evaluations=limit), rng, inner, np.concatenate(start)
-            )
-        self._over = self._over or self._left <= 0
+    def _evolved(self, rng: np.random.Generator, start: Bits | None) -> Outcome:
+        """A short run of NSGA-II."""
+        limit = max(ROUND.population, min(ROUND.evaluations, self._left))
+        inner = Watch(on_progress=lambda _: self._pass_on(inner))
+        return nsga2(self._problem, replace(ROUND, evaluations=limit), rng, inner, start)
 
     def _pass_on(self, inner: Watch) -> None:
         if self._report(self._settings.evaluations):
             inner.interrupt()
 
-    def _polished_best(self) -> Place:
-        """The best after polishing some different solutions of the front."""
+    def _polished(self, evolved: Outcome) -> Place:
+        """The best after polishing the best different solutions of a run."""
         problem = self._problem
-        bits, ranks = self._bits(self._front.solutions), rank_of(problem, self._front.scores)
+        bits, ranks = bits_of(evolved.solutions), rank_of(problem, evolved.scores)
         order = np.lexsort(ranks.T[::-1])[:POLISHED]
         places = [Place(bits[i], tuple(ranks[i].tolist())) for i in order]
         for number, place in enumerate(places):
@@ -128,10 +122,6 @@ class _Run:
     @property
     def _left(self) -> int:
         return self._settings.evaluations - self._asked
-
-    def _bits(self, batch: Batch) -> Bits:
-        tables = batch.space.tables
-        return np.concatenate([t.bits(batch.ids[:, j]) for j, t in enumerate(tables)], axis=1)
 
     def _chosen(self) -> int | None:
         """The feasible solution with least ach: the front ascends in it."""

@@ -80,9 +80,10 @@ class New:
         """The parent with one block of the stranger's, drawn uniformly.
 
         Blocks lie between neighbouring eligible points: crossover to the stranger at one and
-        back to the parent at the next. The paper does not say where it crosses. A single
-        point would replace half of the parent on average, and change nothing but the ends of
-        the string a little. Without a point the block is all of the stranger.
+        back to the parent at the next. The paper only says that it crosses with a random
+        individual, which reads as a single point; two are our choice, because one replaces
+        half of the parent on average, and can change little only at the ends of the string.
+        Without a point the block is all of the stranger.
         """
         points = [0, *self.points(parent, stranger).tolist(), len(parent)]
         block = int(rng.integers(len(points) - 1))

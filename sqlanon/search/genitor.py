@@ -34,14 +34,14 @@ class GenitorSettings:
     bias         how many times the best is as likely a parent as the median, 1 to 2
     mutation     share of the offspring that are made by mutation
     brood        offspring bred from the same population, scored together and entered one by
-                 one; 1 is the paper's algorithm to the letter, more make better use of SQL
+                 one; 1 is the paper's steady state to the letter, more make better use of SQL
     """
 
     population: int = 200
     evaluations: int = 30_000
     crossover: Literal["new", "trad"] = "new"
     bias: float = 1.5
-    mutation: float = 0.05
+    mutation: float = 0.2
     allow_duplicates: bool = False
     brood: int = 1
 

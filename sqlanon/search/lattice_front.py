@@ -45,7 +45,7 @@ def front(
         if nodes.over:
             break
         wave = walk.next_wave(_open(nodes, found, upper, lower))
-    notes = ["exact: every other node has less k or more loss than one of these, or equals it"]
+    notes = ["exact: every other node is dominated by one of these or equal to it"]
     if _open(nodes, found, upper, lower).any():
         notes = ["ended early: better solutions may exist"]
     return nodes.outcome("front", found, notes)

@@ -126,7 +126,9 @@ class Table:
         penalties = np.delete(atoms - 1, gone, axis=0)
         weights = np.array([c.weight for c in self.columns])
         weights = weights / weights.sum()
-        units = int((penalties * (unit // steps)).sum()) + s * unit * len(steps)
+        by_column = penalties.sum(axis=0).tolist()
+        units = sum(p * (unit // step) for p, step in zip(by_column, steps.tolist(), strict=True))
+        units += s * unit * len(steps)
         sizes = [self._people(m) for m in kept] or [0]
         strangers = sum(len(m) - np.bincount(self.label[m]).max() for m in kept)
         low = 0 if self.below is None else self.below

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import Case, cases
-from search.lattice_cases import Table, levels_of, pareto, random_table, scored
+from search.lattice_cases import Table, column, levels_of, pareto, random_table, scored
 
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Evaluator
@@ -182,6 +182,23 @@ def test_an_interrupted_search_has_what_it_found(search) -> None:
     assert not outcome.reproducible
     assert outcome.chosen is not None
     assert "ended early: better solutions may exist" in outcome.notes
+
+
+@pytest.mark.parametrize("below", [None, 4])
+def test_losses_beyond_64_bits(below: int | None) -> None:
+    """GLM in units of the least common multiple of ten primes."""
+    rng = np.random.default_rng(8)
+    sizes = [p + 1 for p in (97, 101, 103, 107, 109, 113, 127, 131, 137, 139)]
+    columns = [column([list(range(size))], f"c{j}") for j, size in enumerate(sizes)]
+    cells = rng.integers(0, 2, (30, len(sizes)))
+    rows = np.arange(30)
+    table = Table(columns, cells, rows, rows % 2, below, budget=6)
+    problem = table.problem(Loss.GLM, 4)
+    truth = pareto(list(scored(table, Loss.GLM).values()))
+    assert truth[0][1] > 2**63
+    assert points(front(problem, ALL, RNG, Watch()), problem) == truth
+    best = min(loss for k, loss in truth if k >= 4)
+    assert points(optimal(problem, ALL, RNG, Watch()), problem)[0][1] == best
 
 
 def test_ce_without_a_label_is_refused() -> None:

@@ -1,0 +1,142 @@
+"""`sqlanon search --method reference-direction`: the walk over efficient solutions, by hand.
+
+Every step shows its solutions as a table and a small plot and asks what to do. The answers
+are lines of standard input, so that a script can walk as well as a person.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from sqlanon.api import Anonymizer
+from sqlanon.api.result import SearchResult
+from sqlanon.api.solution import format_score
+from sqlanon.cli.progress import watching
+from sqlanon.errors import SearchError, SqlanonError
+from sqlanon.search.reference_direction import Exploration
+from sqlanon.search.reference_step import Step
+
+HELP = """\
+  N          go on from solution N: it becomes the next point of departure
+  take N     end with solution N as the answer
+  points N   change the number of reference points and take the step again
+  save FILE  write the exploration to a file, to go on later with --resume FILE
+  quit       end without an answer"""
+
+PLOT_WIDTH, PLOT_HEIGHT = 60, 14
+
+
+def walk(
+    anonymizer: Anonymizer, resume: Path | None, *, quiet: bool, screen: Console
+) -> SearchResult:
+    """Walks until the user takes a solution or quits; the result holds all efficient ones."""
+    exploration = anonymizer.explore(_read(resume) if resume else None)
+    taken: int | None = None
+    seconds = 0.0
+    step = exploration.history[-1].step if exploration.history else None
+    while taken is None:
+        start = time.perf_counter()
+        step = step or _next_step(exploration, quiet)
+        seconds += time.perf_counter() - start
+        _show(step, exploration, screen)
+        answer = click.prompt("What next", prompt_suffix="? ", err=True).split()
+        if answer[:1] == ["quit"]:
+            break
+        try:
+            taken, step = _obey(answer, exploration, step, screen)
+        except (SqlanonError, ValueError) as error:
+            screen.print(f"{error}\n{HELP}", markup=False)
+    chosen = None if step is None or taken is None else step.solutions.keys[taken]
+    return anonymizer.explored(exploration, chosen, seconds)
+
+
+def _obey(
+    answer: list[str], exploration: Exploration, step: Step, screen: Console
+) -> tuple[int | None, Step | None]:
+    """The row that was taken, and the step to show next: None takes a new one."""
+    match answer:
+        case ["take", row]:
+            if not 0 <= int(row) < len(step.solutions):
+                raise SearchError(f"there is no solution {row} in this step")
+            return int(row), step
+        case ["points", number]:
+            exploration.n = int(number)
+            return None, None
+        case ["save", file]:
+            text = json.dumps(exploration.to_json(), indent=2, ensure_ascii=False)
+            Path(file).write_text(text + "\n", encoding="utf-8")
+            screen.print(f"written to {file}", markup=False)
+            return None, step
+        case [row]:
+            exploration.choose(int(row))
+            return None, None
+        case _:
+            raise SearchError(f"{' '.join(answer)!r} is not an answer")
+
+
+def _read(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SearchError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise SearchError(f"{path}: is not JSON ({error})") from None
+
+
+def _next_step(exploration: Exploration, quiet: bool) -> Step:
+    number = len(exploration.history) + 1
+    with watching(f"step {number}", quiet=quiet, seconds=None, patience=None) as watch:
+        return exploration.step(watch=watch)
+
+
+def _show(step: Step, exploration: Exploration, screen: Console) -> None:
+    goal = exploration.preference
+    screen.print(
+        f"From NWP {step.origin.nwp:.3f}, NECD {step.origin.necd:.3f} "
+        f"towards NWP {goal.nwp:.3f}, NECD {goal.necd:.3f}:"
+    )
+    if not len(step.solutions):
+        screen.print("Nothing feasible was found.")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("#", "k", "classes", "NWP", "NECD", "asked for (NWP, NECD)"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in range(len(step.solutions)):
+        asked = step.references_of(row)
+        shown = f"({asked[0].nwp:.3f}, {asked[0].necd:.3f})"
+        more = f" and {len(asked) - 1} more" if len(asked) > 1 else ""
+        scores = step.scores
+        cells = [scores.k[row].item(), scores.classes[row].item()]
+        point = step.point(row)
+        table.add_row(
+            str(row),
+            *(format_score(c) for c in cells),
+            f"{point.nwp:.4f}",
+            f"{point.necd:.4f}",
+            shown + more,
+        )
+    screen.print(table)
+    screen.print("\n".join(plot(step, exploration)), markup=False, highlight=False)
+
+
+def plot(step: Step, exploration: Exploration) -> list[str]:
+    """The step as text: solutions by number, q̄ as *, q_t as o; NWP to the right, NECD up."""
+    points = [(step.point(i), str(i % 10)) for i in range(len(step.solutions))]
+    points = [(step.origin, "o"), (exploration.preference, "*"), *points]
+    right = max(p.nwp for p, _ in points) or 1.0
+    top = max(p.necd for p, _ in points) or 1.0
+    cells = [[" "] * (PLOT_WIDTH + 1) for _ in range(PLOT_HEIGHT + 1)]
+    for point, mark in points:
+        across = round(point.nwp / right * PLOT_WIDTH)
+        up = round(point.necd / top * PLOT_HEIGHT)
+        cells[PLOT_HEIGHT - up][across] = mark
+    lines = ["│" + "".join(row) for row in cells]
+    lines[0] += f"  NECD {top:.3f}"
+    return [*lines, "└" + "─" * (PLOT_WIDTH + 1) + f"  NWP {right:.3f}"]
