@@ -3,70 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import pytest
 import yaml
+from command_line import Run, message, process
 from small_table import CSV, SCORES, changed, write_folder
 
 import sqlanon
-from sqlanon.cli.main import cli, main
+from sqlanon import resources
+from sqlanon.cli.main import cli
 
 COMMANDS = [name for name in cli.commands if not cli.commands[name].hidden]
-
-
-@dataclass(frozen=True)
-class Done:
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command in the folder of the test, its output not a terminal."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def command(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["sqlanon", *arguments])
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return Done(status, captured.out, captured.err)
-
-    return command
-
-
-def process(cwd: Path, *arguments: str, **environment: str) -> Done:
-    """The same in a process of its own, for what concerns streams and logging."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sqlanon", *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def message(status: int, done: Done) -> str:
-    """What a command says that must fail: nothing else is printed."""
-    assert (done.status, done.out) == (status, ""), done.err
-    return done.err.removesuffix("\n")
 
 
 @pytest.fixture
@@ -229,41 +178,61 @@ def test_output_for_a_terminal_without_unicode(tmp_path: Path, options: list[str
         assert list(json.loads(done.out)["columns"]) == ["größe"]
 
 
+@pytest.fixture
+def short_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo with a search of a few generations."""
+    adult = resources.path("examples", "adult")
+    text = (adult / "policy.yml").read_text(encoding="utf-8")
+    policy = yaml.safe_load(text) | {"search": {"evaluations": 300}}
+    policy["source"] = {"file": str(adult / "adult.parquet")}
+    file = tmp_path / "short.yml"
+    file.write_text(yaml.safe_dump(policy, sort_keys=False), encoding="utf-8")
+    known = resources.path
+    monkeypatch.setattr(
+        resources, "path", lambda *parts: file if parts[-1] == "policy.yml" else known(*parts)
+    )
+
+
+@pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
-    done = process(tmp_path, "demo")
+    done = process(tmp_path, "demo", COLUMNS="80")
     assert (done.status, done.err) == (0, "")
     assert "\x1b" not in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
     before, _, after = done.out.partition("One GROUP BY turned 30,162 rows into 12,005 ")
     shown = before.split("\n", 2)[2]
     assert yaml.safe_load(shown)["privacy"] == {"k": 5}  # the policy is shown whole
-    assert "scheme.json" in after
+    compared, _, found = after.partition("The search scored ")
+    assert "scheme.json" in compared
+    chosen = next(line.split() for line in found.splitlines() if line.startswith(" →"))
+    by_hand = next(line.split() for line in compared.splitlines() if "scheme.json" in line)
+    assert int(chosen[2]) >= 5
+    assert float(chosen[5]) < float(by_hand[4])  # NWP
+    assert "marital-status" in found
+    assert "sqlanon search policy.yml" in found
     assert list(tmp_path.iterdir()) == []
 
 
-def test_demo_quiet_is_the_table_alone(run: Run) -> None:
+@pytest.mark.usefixtures("short_demo")
+def test_demo_quiet_is_the_tables_alone(run: Run) -> None:
     done = run("demo", "--quiet")
+    assert (done.status, done.err) == (0, "")
     lines = [line.split() for line in done.out.splitlines() if line.strip()]
-    assert lines[0] == [
-        "scheme",
-        "k",
-        "classes",
-        "left",
-        "out",
-        "NWP",
-        "NECD",
-        "ach",
-        "k",
-        "≥",
-        "5",
-    ]
-    assert len(lines) == 2 + 6
+    scores = ["k", "classes", "left", "out", "NWP", "NECD", "ach"]
+    assert lines[0] == ["scheme", *scores, "k", "≥", "5"]
+    assert lines[2 + 6] == ["#", *scores]
     whole = next(line for line in lines if line[:2] == ["all", "hidden"])
     assert whole[2:6] == ["30,162", "1", "0", "1.0000"]
 
 
+@pytest.mark.usefixtures("short_demo")
 def test_demo_json(run: Run) -> None:
     done = run("demo", "--json")
-    documents = json.loads(done.out)
-    assert [d["title"] for d in documents][-1] == "scheme.json"
-    assert documents[-1]["feasible"] is True
-    assert documents[0]["classes"] == 12_005
+    assert (done.status, done.err) == (0, "")
+    document = json.loads(done.out)
+    compared = document["compared"]
+    assert [d["title"] for d in compared][-1] == "scheme.json"
+    assert compared[-1]["feasible"] is True
+    assert compared[0]["classes"] == 12_005
+    search = document["search"]
+    assert search["solutions"][search["chosen"]]["feasible"] is True

@@ -7,6 +7,7 @@ import json
 import re
 import typing
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pydantic import BaseModel
 from small_table import CSV, POLICY, SCHEME, write_folder
 
 import sqlanon
+from sqlanon.api.search import METHODS, WALK, WALK_SETTINGS, settings_of
 from sqlanon.api.solution import DESCRIPTIONS, format_score
 from sqlanon.cli.main import cli
 from sqlanon.policy import PolicySection, parse_policy
@@ -110,12 +112,21 @@ def test_the_page_of_the_policy_invents_no_keys() -> None:
     assert named == set(policy_keys(PolicySection))
 
 
+PUBLIC = [
+    sqlanon.Anonymizer,
+    sqlanon.Progress,
+    sqlanon.SearchResult,
+    sqlanon.Solution,
+    sqlanon.Watch,
+]
+
+
 @pytest.mark.parametrize("name", sqlanon.__all__)
 def test_every_public_name_is_described(name: str) -> None:
     assert f"`{name}`" in text("python.md")
 
 
-@pytest.mark.parametrize("kind", [sqlanon.Anonymizer, sqlanon.Solution])
+@pytest.mark.parametrize("kind", PUBLIC)
 def test_every_public_member_is_described(kind: type) -> None:
     members = {name for name in [*vars(kind), *kind.__annotations__] if not name.startswith("_")}
     missing = [name for name in members if not re.search(rf"`{name}\b", text("python.md"))]
@@ -125,6 +136,41 @@ def test_every_public_member_is_described(kind: type) -> None:
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_every_score_is_described(name: str) -> None:
     assert any(row[0] == f"`{name}`" for row in table_rows(text("scores.md").split("## ")[0]))
+
+
+@pytest.mark.parametrize("name", [*METHODS, WALK])
+def test_every_method_is_described(name: str) -> None:
+    rows = table_rows(text("search.md"))
+    known = settings_of(METHODS[name]) if name in METHODS else WALK_SETTINGS
+    (described,) = (row for row in rows if row[0] == f"`{name}`" and len(row) == 6)
+    assert set(re.findall(r"`(\w+)`", described[4])) == known
+    assert any(row[0] == f"`{name}`" and len(row) == 4 for row in rows), "not among the families"
+    named = {method for row in rows for method in re.findall(r"`([\w-]+)`", row[0])}
+    assert name in named
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_default_of_every_setting_is_the_one_described(name: str) -> None:
+    rows = {row[0].strip("`"): row[2] for row in table_rows(text("policy.md")) if len(row) == 4}
+    for setting in fields(METHODS[name].settings):
+        if setting.name in settings_of(METHODS[name]) and setting.default is not None:
+            value = setting.default
+            shown = f"{value:,}" if type(value) is int else str(value).lower()
+            assert f"{name} {shown}" in rows[setting.name].replace("`", "")
+
+
+def test_every_key_of_a_result_is_described(tmp_path: Path) -> None:
+    with sqlanon.load(write_folder(tmp_path)) as anonymizer:
+        document = anonymizer.search().to_dict()
+    described = text("search.md").split("## result.json")[1]
+    assert [row[0].strip("`") for row in table_rows(described)[2:]] == list(document)
+    (example,) = blocks(DOCS / "search.md", "json")
+    shown = json.loads(example)
+    assert list(shown) == list(document)
+    for name in ("source", "evaluations"):
+        assert list(shown[name]) == list(document[name])
+        assert all(f"`{key}`" in described for key in document[name])
+    assert list(shown["solutions"][0]) == list(document["solutions"][0])
 
 
 @pytest.mark.parametrize("name", ["Becker", "CC BY 4.0", "not there yet"])

@@ -166,6 +166,7 @@ class SearchSection(Section):
     evaluations: Annotated[Whole, Field(ge=1)] | None = None
     crossover: Annotated[Number, Field(ge=0, le=1)] | Literal["new", "trad"] | None = None
     mutation: Annotated[Number, Field(ge=0, le=1)] | None = None
+    block_mutation: Flag | None = None
     bias: Annotated[Number, Field(ge=1, le=2)] | None = None
     brood: Annotated[Whole, Field(ge=1)] | None = None
     allow_duplicates: Flag | None = None

@@ -52,7 +52,8 @@ class New:
     as the first of them, and the point is drawn uniformly among those.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, *, block_mutation: bool = False) -> None:
+        self._block_mutation = block_mutation
         self._inner = np.zeros(space.positions, dtype=bool)
         for j, column in enumerate(space.columns):
             self._inner[space.segment(j)] = column.family is not Family.FULL_DOMAIN
@@ -77,14 +78,15 @@ class New:
         return joined(first, second, int(points[rng.integers(len(points))]))
 
     def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
-        """The parent with one block of the stranger's, drawn uniformly.
+        """Their child, as in the paper, or the stranger where there is none.
 
-        Blocks lie between neighbouring eligible points: crossover to the stranger at one and
-        back to the parent at the next. The paper only says that it crosses with a random
-        individual, which reads as a single point; two are our choice, because one replaces
-        half of the parent on average, and can change little only at the ends of the string.
-        Without a point the block is all of the stranger.
+        With `block_mutation`, beyond the paper: the parent with one block of the stranger's,
+        drawn uniformly among those between neighbouring eligible points. A single point
+        replaces half of the parent on average; a block changes little.
         """
+        if not self._block_mutation:
+            child = self(parent, stranger, rng)
+            return stranger if child is None else child
         points = [0, *self.points(parent, stranger).tolist(), len(parent)]
         block = int(rng.integers(len(points) - 1))
         return exchanged(parent, stranger, points[block], points[block + 1])

@@ -33,6 +33,8 @@ class GenitorSettings:
                  the population already counts too
     bias         how many times the best is as likely a parent as the median, 1 to 2
     mutation     share of the offspring that are made by mutation
+    block_mutation  beyond the paper: mutation takes one block of a random individual instead
+                 of everything behind a point; for NEW only
     brood        offspring bred from the same population, scored together and entered one by
                  one; 1 is the paper's steady state to the letter, more make better use of SQL
     """
@@ -41,7 +43,8 @@ class GenitorSettings:
     evaluations: int = 30_000
     crossover: Literal["new", "trad"] = "new"
     bias: float = 1.5
-    mutation: float = 0.2
+    mutation: float = 0.05
+    block_mutation: bool = False
     allow_duplicates: bool = False
     brood: int = 1
 
@@ -103,7 +106,9 @@ class Run:
             size = min(size, self.splits.count)
         self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
         self._crossover: Crossover = (
-            New(space) if settings.crossover == "new" else Trad(self.splits)
+            New(space, block_mutation=settings.block_mutation)
+            if settings.crossover == "new"
+            else Trad(self.splits)
         )
 
     def begin(self, start: Bits | None = None) -> None:

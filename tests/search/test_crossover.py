@@ -175,7 +175,8 @@ def test_new_mutates_one_block_between_shared_cuts() -> None:
     space = Space([column(WORKCLASS, name="work"), column(3, name="sex")])
     parent, stranger = bits("1 1 00 1 1 0 00"), bits("0 1 11 1 1 1 11")
     assert New(space).points(parent, stranger).tolist() == [2, 5, 7]
-    children = [New(space).mutated(parent, stranger, Script(i)) for i in range(4)]  # type: ignore[arg-type]
+    cross = New(space, block_mutation=True)
+    children = [cross.mutated(parent, stranger, Script(i)) for i in range(4)]  # type: ignore[arg-type]
     assert [text(child) for child in children] == [
         *("010011000", "111111000", "110011100", "110011011"),
     ]

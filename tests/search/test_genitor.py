@@ -143,11 +143,11 @@ class Twin:
             p = points[self.rng.integers(len(points))]
             made = parent[:p] + self.strings[other][p:]
         else:
-            stranger = self.random(1)[0]
-            points = [0, *self.points(parent, stranger), len(parent)]
-            i = self.rng.integers(len(points) - 1)
-            p, q = points[i], points[i + 1]
-            made = parent[:p] + stranger[p:q] + parent[q:]
+            made = self.random(1)[0]
+            points = self.points(parent, made)
+            if points:
+                p = points[self.rng.integers(len(points))]
+                made = parent[:p] + made[p:]
         if made in self.strings and not self.settings.allow_duplicates:
             return
         if self.fitness(made) < self.fitness(self.strings[-1]):
@@ -210,21 +210,20 @@ def everything(space: Space) -> Bits:
     return np.array([np.concatenate(each) for each in parts])
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_new_reaches_the_known_optimum(seed: int) -> None:
-    """Seeds picked because they succeed: not every run does.
+def test_new_reaches_the_known_optimum_on_most_tables() -> None:
+    """The first ten seeds, none picked; of the first twenty, 19 succeed."""
+    assert sum(reaches_the_optimum(seed) for seed in range(10)) >= 8
 
-    Of 160 runs on 40 such tables (two seeds each, broods of 1 and 20) 144 did; mutation's
-    form and rate had been chosen on the same tables.
-    """
+
+def reaches_the_optimum(seed: int) -> bool:
     histogram = small_table(seed)
     k, limit = [(2, 0), (3, 0.1), (4, 1), (5, 1), (3, 0)][seed % 5]
-    settings = GenitorSettings(population=100, evaluations=2000, brood=20)
+    settings = GenitorSettings(population=100, evaluations=6000, brood=20)
     with Evaluator(
         histogram, suppression=Suppression.given_k(k, limit, histogram.rows), workers=1
     ) as evaluator:
         problem = problem_of(evaluator, k, Loss.GLM)
-        rng = np.random.default_rng(100 + seed)
+        rng = np.random.default_rng(seed)
         found = genitor(problem, settings, rng, Watch())
         every = everything(histogram.space)
         assert len(every) == 4320
@@ -232,7 +231,7 @@ def test_new_reaches_the_known_optimum(seed: int) -> None:
         feasible = problem.feasible(scores)
         assert found.chosen is not None
         best = exact_loss(problem, scores)[feasible].min()
-        assert exact_loss(problem, found.scores)[found.chosen] == best
+        return bool(exact_loss(problem, found.scores)[found.chosen] == best)
 
 
 def outcome(seed: int, **changes: object) -> tuple[Outcome, Histogram]:
