@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from search_table import POLICY, SETTINGS, policy_with, without_effort, write_search_folder
+from search_table import SETTINGS, without_time, write_search_folder
 from small_table import changed, write_folder
 
 import sqlanon
 from sqlanon.api.search import METHODS
-from sqlanon.errors import PolicyError, SearchError
 
 SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm",
           "glm_share", "dcn", "ce"]  # fmt: skip
@@ -35,12 +34,17 @@ def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.Search
     [
         # Of the 16 schemes of six people. With NECD any, ach is NWP: the three pairs of
         # neighbouring ages lose a third of an age in two rows, and sex, at 2 to 1.
-        *((m, BY_ACH, 2, Fraction(2, 3) * Fraction(1, 9) + Fraction(1, 3)) for m in ("auto", "nsga2")),
+        ("auto", BY_ACH, 2, Fraction(2, 3) * Fraction(1, 9) + Fraction(1, 3)),
+        ("nsga2", BY_ACH, 2, Fraction(2, 3) * Fraction(1, 9) + Fraction(1, 3)),
         # GLM has no weights: sex kept and age hidden loses 6, the pairs above 6 + 2/3. The
         # lattice has the levels 0 and 1 of either, and no other node has 1 < k < 6.
-        *((m, BY_GLM, 3, Fraction(2, 3)) for m in ("genitor", "poka", "front", "exhaustive", "optimal")),
+        ("genitor", BY_GLM, 3, Fraction(2, 3)),
+        ("poka", BY_GLM, 3, Fraction(2, 3)),
+        ("front", BY_GLM, 3, Fraction(2, 3)),
+        ("exhaustive", BY_GLM, 3, Fraction(2, 3)),
+        ("optimal", BY_GLM, 3, Fraction(2, 3)),
     ],
-)  # fmt: skip
+)
 def test_six_people_by_hand(
     tmp_path: Path, method: str, columns: dict[str, Any], k: int, nwp: Fraction
 ) -> None:
@@ -126,9 +130,9 @@ def test_a_seed_gives_the_same_in_every_process_and_with_any_number_of_workers(
 ) -> None:
     write_search_folder(tmp_path, {})
     # Batches that are large enough for every worker to get a part.
-    settings = {**SETTINGS, "nsga2": {"population": 600, "evaluations": 3_000}}
+    settings = {**SETTINGS, "nsga2": {"population": 2_000, "evaluations": 6_000}}
     runs = []
-    for workers in (1, 2, 3):
+    for workers in (1, 2):
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, str(workers), json.dumps(settings)],
             cwd=tmp_path,
@@ -138,8 +142,8 @@ def test_a_seed_gives_the_same_in_every_process_and_with_any_number_of_workers(
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        runs.append([without_effort(result) for result in json.loads(done.stdout)])
-    assert runs[0] == runs[1] == runs[2]
+        runs.append([without_time(result) for result in json.loads(done.stdout)])
+    assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize("method", ["nsga2", "genitor"])
@@ -147,83 +151,8 @@ def test_another_seed_searches_otherwise(tmp_path: Path, method: str) -> None:
     section = {"method": method, "population": 10, "evaluations": 40}
     with sqlanon.load(write_search_folder(tmp_path, section)) as anonymizer:
         one, two, again = (anonymizer.search(seed=seed) for seed in (1, 2, 1))
-    assert without_effort(one.to_dict()) == without_effort(again.to_dict())
+    assert without_time(one.to_dict()) == without_time(again.to_dict())
     assert one.to_dict()["solutions"] != two.to_dict()["solutions"]
-
-
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        ({"method": "front", "depth": 3}, "depth: is not a setting of front; it has: none"),
-        (
-            {"method": "poka", "population": 9},
-            "population: is not a setting of poka; it has: depth, past_plateaus",
-        ),
-        ({"rounds": 1, "bias": 2}, "bias: is not a setting of auto; it has: evaluations, exact, "
-         "rounds"),
-        (
-            {"method": "reference-direction", "exact": 9},
-            "exact: is not a setting of reference-direction; it has: points, start",
-        ),
-        (
-            {"loss": "dcn"},
-            "loss: auto minimizes ach, which weighs nwp against necd, not dcn; leave loss out, or "
-            "choose a method that minimizes a loss",
-        ),
-    ],
-)  # fmt: skip
-def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], said: str) -> None:
-    with pytest.raises(PolicyError) as caught:
-        search(tmp_path, section)
-    assert str(caught.value) == f"search.{said}"
-
-
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        ({"method": "nsga3"}, "method: found 'nsga3', expected 'auto', "),
-        ({"seconds": 0}, "seconds: found 0, expected a number above 0"),
-        ({"seconds": "5"}, "seconds: found '5', expected a number above 0"),
-        ({"crossover": 2}, "crossover: found 2, expected a number from 0 to 1 or 'new' or 'trad'"),
-        ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
-        ({"populaton": 9}, "populaton: unknown key; did you mean population?"),
-    ],
-)
-def test_mistakes_in_the_section(section: dict[str, Any], said: str) -> None:
-    with pytest.raises(PolicyError) as caught:
-        sqlanon.load(policy_with(section))
-    assert f"\n  search.{said}" in str(caught.value)
-
-
-def test_a_key_without_a_value_is_the_default(tmp_path: Path) -> None:
-    assert search(tmp_path, {"method": "front", "population": None, "loss": None}).chosen
-
-
-def test_another_method_than_the_policys_has_its_defaults(tmp_path: Path) -> None:
-    section = {"method": "genitor", "loss": "dcn", "crossover": "trad", "brood": 9}
-    with sqlanon.load(write_search_folder(tmp_path, section)) as anonymizer:
-        assert anonymizer.search(method="front").objectives == ("k", "dcn")
-        watch = sqlanon.Watch(patience=1)
-        assert anonymizer.search(method="nsga2", watch=watch).objectives == ("ach", "k")
-
-
-def test_what_is_refused_when_it_is_called(tmp_path: Path) -> None:
-    with sqlanon.load(write_search_folder(tmp_path, {})) as anonymizer:
-        with pytest.raises(PolicyError, match=r"^there is no method 'fast'; there are auto, "):
-            anonymizer.search(method="fast")
-        with pytest.raises(PolicyError, match="reference-direction asks at every step"):
-            anonymizer.search(method="reference-direction")
-        with pytest.raises(PolicyError, match="the seed is -1; give a whole number of at least 0"):
-            anonymizer.search(seed=-1)
-
-
-def test_ce_needs_a_label(tmp_path: Path) -> None:
-    columns = {name: c for name, c in POLICY["columns"].items() if name != "outcome"}
-    section = {"method": "front", "loss": "ce"}
-    with pytest.raises(PolicyError, match=r"^search\.loss: ce needs a column with the role label$"):
-        search(tmp_path, section, columns=columns, others="drop")
-    result = search(tmp_path, section)
-    assert result.objectives == ("k", "ce")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -285,9 +214,7 @@ def test_a_workspace_keeps_what_a_search_measured(tmp_path: Path) -> None:
     documents = []
     for _ in range(2):
         with sqlanon.load(file, workspace=workspace) as anonymizer:
-            before = anonymizer.measure_all([])
             documents.append(anonymizer.search().to_dict())
-            assert before == []
     assert documents[0]["evaluations"]["distinct"] > 0
     assert documents[1]["evaluations"]["distinct"] == documents[1]["evaluations"]["queries"] == 0
     assert documents[0]["solutions"] == documents[1]["solutions"]
@@ -303,9 +230,3 @@ def test_a_result_prints_and_becomes_a_table(tmp_path: Path) -> None:
     assert frame["chosen"].tolist().index(True) == result.chosen
     assert frame["k"].tolist() == [solution.k for solution in result.solutions]
     assert "<table" in result._repr_html_()
-
-
-def test_a_result_that_cannot_be_written(tmp_path: Path) -> None:
-    result = search(tmp_path, {"method": "front"})
-    with pytest.raises(SearchError, match=r"result\.json: cannot be written \(No such file"):
-        result.write(tmp_path / "nowhere" / "result.json")

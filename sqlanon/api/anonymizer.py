@@ -197,7 +197,7 @@ class Anonymizer:
             required_k=self.required_k,
         )
 
-    def explore(self, document: object = None) -> Exploration:
+    def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:
         """A walk along reference directions, from the policy's start to its preference.
 
         `document` resumes a walk that `to_json` wrote. The walk scores schemes with this
@@ -214,7 +214,7 @@ class Anonymizer:
             start=WALK_START if start is None else Preference(nwp=start.nwp, necd=start.necd),
             preference=problem.preference,
             n=section.points or 10,
-            seed=section.seed,
+            seed=section.seed if seed is None else seed,
         )
 
     def explored(

@@ -66,15 +66,19 @@ def search(
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         section = anonymizer.policy.section.search
         name = method or section.method
+        required = anonymizer.required_k
         if name == WALK:
             screen = Console(stderr=True, highlight=False) if as_json else console()
-            result = walk(anonymizer, resume, quiet=quiet, screen=screen)
+            result = walk(anonymizer, resume, seed=seed, quiet=quiet, screen=screen)
         else:
             with watching(
                 name, quiet=quiet, seconds=section.seconds, patience=section.patience
             ) as watch:
                 result = anonymizer.search(method=name, seed=seed, watch=watch)
     if name == WALK and result.chosen is None:
+        if not result.solutions:
+            click.echo(f"Nothing that was tried reaches k = {required}.", err=True)
+            sys.exit(REQUIREMENT_FAILS)
         click.echo("No solution was taken; nothing is written.", err=True)
         return
     result.write(output)

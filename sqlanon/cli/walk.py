@@ -34,10 +34,10 @@ PLOT_WIDTH, PLOT_HEIGHT = 60, 14
 
 
 def walk(
-    anonymizer: Anonymizer, resume: Path | None, *, quiet: bool, screen: Console
+    anonymizer: Anonymizer, resume: Path | None, *, seed: int | None, quiet: bool, screen: Console
 ) -> SearchResult:
     """Walks until the user takes a solution or quits; the result holds all efficient ones."""
-    exploration = anonymizer.explore(_read(resume) if resume else None)
+    exploration = anonymizer.explore(_read(resume) if resume else None, seed=seed)
     taken: int | None = None
     seconds = 0.0
     step = exploration.history[-1].step if exploration.history else None
@@ -45,13 +45,15 @@ def walk(
         start = time.perf_counter()
         step = step or _next_step(exploration, quiet)
         seconds += time.perf_counter() - start
+        if not len(step.solutions):
+            break
         _show(step, exploration, screen)
         answer = click.prompt("What next", prompt_suffix="? ", err=True).split()
         if answer[:1] == ["quit"]:
             break
         try:
             taken, step = _obey(answer, exploration, step, screen)
-        except (SqlanonError, ValueError) as error:
+        except (SqlanonError, ValueError, OSError) as error:
             screen.print(f"{error}\n{HELP}", markup=False)
     chosen = None if step is None or taken is None else step.solutions.keys[taken]
     return anonymizer.explored(exploration, chosen, seconds)
@@ -102,9 +104,6 @@ def _show(step: Step, exploration: Exploration, screen: Console) -> None:
         f"From NWP {step.origin.nwp:.3f}, NECD {step.origin.necd:.3f} "
         f"towards NWP {goal.nwp:.3f}, NECD {goal.necd:.3f}:"
     )
-    if not len(step.solutions):
-        screen.print("Nothing feasible was found.")
-        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("#", "k", "classes", "NWP", "NECD", "asked for (NWP, NECD)"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -119,7 +119,7 @@ class Evaluator:
             return [m for part in halves for m in self._measure_all(batch.take(part), detail)]
         kept = layout.kept_bits(batch)
         words = layout.pack(kept)
-        groups = plan(layout, kept, batch.ids, self._workbench.rows, self._workbench.workers)
+        groups = plan(layout, kept, batch.ids, self._workbench.rows)
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]
         losses = self.column_loss(batch)

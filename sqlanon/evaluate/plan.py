@@ -27,6 +27,8 @@ CORRELATION = 0.7
 """Columns are correlated: of g1·g2·… possible classes about this power of them occur."""
 FEW = 4
 """So few schemes always share a query: a plan would cost more than it saves."""
+SHARES = 2
+"""Work worth sharing is cut into so many parts at least, each for a worker."""
 MAX_CLASSES = 20_000_000
 """Bounds the classes that one query may have to hold in memory."""
 
@@ -39,16 +41,19 @@ class Group:
     rolled_up: bool
 
 
-def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int, workers: int) -> list[Group]:
-    """Groups that together hold every scheme once; `kept` and `ids` have a row for each."""
+def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int) -> list[Group]:
+    """Groups that together hold every scheme once; `kept` and `ids` have a row for each.
+
+    The plan does not depend on the machine, so that the same search costs as many queries
+    everywhere.
+    """
     if len(kept) <= FEW:
         return [_whole(layout, kept, rows)]
     order = _similar_first(layout, kept, ids)
     limit = max(1, min(MAX_CANDIDATES, MAX_CLASSES // max(rows, 1)))
-    # Equal parts, one a worker at least when there is work enough to share.
     parts = -(-len(order) // limit)
     if len(order) * rows > 2 * QUERY:
-        parts = max(parts, min(workers, len(order)))
+        parts = max(parts, SHARES)
     groups = []
     for part in np.array_split(order, parts):
         groups += _cheapest(layout, kept[part], part, rows)

@@ -1,4 +1,4 @@
-"""The embedded DuckDB that searches run on: masks in tables, prepared queries, workers.
+"""The embedded DuckDB that searches run on: masks in tables, parsed queries, workers.
 
 It holds the histogram only, never the source, and nothing of it touches the disk.
 """
@@ -94,20 +94,20 @@ class Workbench:
             arguments += np.bitwise_or.reduce(members, axis=0).tolist()
         if detail.budget:
             arguments += [detail.below, detail.budget]
-        name = self._statement(database, layout, group.rolled_up, bool(detail.budget))
-        listed = ", ".join(map(str, arguments))
-        with self.tracer.running(f"EXECUTE {name} -- {len(members)} schemes"):
-            found = database.connection.execute(f"EXECUTE {name}({listed})").fetchnumpy()
+        name, statement = self._statement(database, layout, group.rolled_up, bool(detail.budget))
+        with self.tracer.running(f"{name} -- {len(members)} schemes"):
+            found = database.connection.execute(statement, arguments).fetchnumpy()
         return {column: np.asarray(values) for column, values in found.items()}
 
-    def _statement(self, database: Database, layout: Layout, rolled_up: bool, details: bool) -> str:
-        table = self._tables[layout]
-        name = f"score_{table}_{int(rolled_up)}{int(details)}"
-        if name not in database.prepared:
+    def _statement(
+        self, database: Database, layout: Layout, rolled_up: bool, details: bool
+    ) -> tuple[str, duckdb.Statement]:
+        """A parsed statement and its name; parsing it anew would cost as much as running it."""
+        name = f"score_{self._tables[layout]}_{int(rolled_up)}{int(details)}"
+        if name not in database.parsed:
             sql = self.sql(layout, rolled_up=rolled_up, details=details)
-            database.connection.execute(f"PREPARE {name} AS {sql}")
-            database.prepared.add(name)
-        return name
+            (database.parsed[name],) = database.connection.extract_statements(sql)
+        return name, database.parsed[name]
 
     def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
         """The query that scores candidates of a layout."""
@@ -182,7 +182,7 @@ class Database:
         self.connection = duckdb.connect(":memory:", config={"threads": 1})
         # The queries are written in the order they should run; planning would only cost time.
         self.connection.execute("PRAGMA disable_optimizer")
-        self.prepared: set[str] = set()
+        self.parsed: dict[str, duckdb.Statement] = {}
 
     def load(self, name: str, table: pa.Table) -> None:
         self.connection.register("incoming", table)
@@ -190,9 +190,8 @@ class Database:
         self.connection.unregister("incoming")
 
     def drop(self, name: str) -> None:
-        for statement in [s for s in self.prepared if s.startswith(f"score_{name}_")]:
-            self.connection.execute(f"DEALLOCATE {statement}")
-            self.prepared.discard(statement)
+        for statement in [s for s in self.parsed if s.startswith(f"score_{name}_")]:
+            del self.parsed[statement]
         self.connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 

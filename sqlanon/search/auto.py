@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Batch, Bits
 from sqlanon.search.enumeration import all_schemes, space_size
@@ -25,15 +26,23 @@ from sqlanon.search.problem import Problem
 
 @dataclass(frozen=True)
 class AutoSettings:
-    """
+    """How long to search; nobody needs to set any of it.
+
     evaluations   schemes asked for at most, repeated ones included
-    exact         spaces of at most so many schemes are tried whole
+    exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
     rounds        the search ends when so many rounds in a row find nothing better
     """
 
     evaluations: int = 200_000
     exact: int = 20_000
     rounds: int = 5
+
+    def __post_init__(self) -> None:
+        for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
+            if getattr(self, name) < least:
+                raise SearchError(
+                    f"auto: {name} must be at least {least}, not {getattr(self, name)}"
+                )
 
 
 ROUND = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
@@ -49,7 +58,7 @@ def auto(
 ) -> Outcome:
     """Every non-dominated solution met, by ascending ach, and the solution to OP."""
     run = _Run(problem, settings, watch)
-    if space_size(problem.space) <= settings.exact:
+    if space_size(problem.space) <= min(settings.exact, settings.evaluations):
         run.try_all()
     else:
         run.in_rounds(rng)
@@ -65,7 +74,7 @@ class _Run:
         self._front = Front(problem.space)
         self._asked = 0
         self._over = False
-        self._exact = False
+        self._done = ""
 
     def _evaluate(self, batch: Batch) -> Scores:
         """Scores a batch and remembers what belongs to the front."""
@@ -77,28 +86,32 @@ class _Run:
         return scores
 
     def try_all(self) -> None:
-        everything = all_schemes(self._problem.space)
-        for start in range(0, len(everything), 1_000):
-            self._evaluate(self._problem.space.batch_of_bits(everything[start : start + 1_000]))
-            if self._report(len(everything)):
+        space = self._problem.space
+        size = space_size(space)
+        for bits in all_schemes(space):
+            self._evaluate(space.batch_of_bits(bits))
+            if self._report(size) and self._asked < size:
                 return
-        self._exact = True
+        self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
         """Rounds on their own, every third one with what the others found brought together."""
         elites: list[Place] = []
         stale = 0
-        while stale < self._settings.rounds and not self._over:
+        while not self._over:
             mixing = len(elites) % MIXING == MIXING - 1
             start = np.stack([place.bits for place in elites]) if mixing else None
             found = self._polished(self._evolved(rng, start))
             best = min((place.rank for place in elites), default=(np.inf,))
             stale = 0 if found.rank < best else stale + 1
             elites.append(found)
+            if stale == self._settings.rounds and not self._over:
+                self._done = f"of {len(elites)} rounds the last {stale} found nothing better"
+                return
 
     def _evolved(self, rng: np.random.Generator, start: Bits | None) -> Outcome:
-        """A short run of NSGA-II."""
-        limit = max(ROUND.population, min(ROUND.evaluations, self._left))
+        """A short run of NSGA-II; a budget smaller than its population cuts that short."""
+        limit = min(ROUND.evaluations, self._left)
         inner = Watch(on_progress=lambda _: self._pass_on(inner))
         return nsga2(self._problem, replace(ROUND, evaluations=limit), rng, inner, start)
 
@@ -108,15 +121,18 @@ class _Run:
 
     def _polished(self, evolved: Outcome) -> Place:
         """The best after polishing the best different solutions of a run."""
-        problem = self._problem
+        problem, limit = self._problem, self._settings.evaluations
         bits, ranks = bits_of(evolved.solutions), rank_of(problem, evolved.scores)
         order = np.lexsort(ranks.T[::-1])[:POLISHED]
         places = [Place(bits[i], tuple(ranks[i].tolist())) for i in order]
         for number, place in enumerate(places):
             if self._over:
                 break
-            places[number], _ = polish(problem, place, self._left)
-            self._over = self._report(self._settings.evaluations) or self._left <= 0
+            places[number], _ = polish(
+                problem, place, self._left, lambda: self._report(limit, whole=False)
+            )
+            if self._report(limit) or self._left <= 0:
+                self._over = True
         return min(places, key=lambda place: place.rank)
 
     @property
@@ -128,23 +144,27 @@ class _Run:
         feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
         return int(feasible[0]) if len(feasible) else None
 
-    def _report(self, limit: int) -> bool:
+    def _report(self, limit: int, *, whole: bool = True) -> bool:
         chosen = self._chosen()
         best = None if chosen is None else float(self._front.points[chosen, 0])
         k = None if chosen is None else int(self._front.scores.k[chosen])
-        stop = self._watch.step(Progress(self._asked, limit, best, k))
+        stop = self._watch.step(Progress(self._asked, limit, best, k), whole=whole)
         self._over = self._over or stop
         return stop
 
     def outcome(self) -> Outcome:
         ended = self._watch.stopped
+        if self._done:
+            ended = "finished"
+        elif ended == "finished":
+            ended = "evaluations"
         return Outcome(
             method="auto",
             solutions=self._front.solutions,
             scores=self._front.scores,
             chosen=self._chosen(),
             objectives=OBJECTIVES,
-            stopped="evaluations" if ended == "finished" and self._left <= 0 else ended,
+            stopped=ended,
             reproducible=ended not in ("time", "interrupted"),
-            notes=("exact: every scheme was tried",) if self._exact else (),
+            notes=(self._done,) if self._done else (),
         )

@@ -1,144 +1,87 @@
 """The smallest changes of a scheme: one group split or two merged, a level up or down.
 
-A move replaces the partition of one column. Contiguous columns add or remove one cut;
-taxonomic ones split a node into its children or merge all children into their parent;
-full-domain ones go a level up or down. Every move stays within the column's family.
+A move changes one column and stays within its family. Contiguous columns add or remove one
+cut; taxonomic ones split a node into its children or merge all children into their parent;
+full-domain ones go a level up or down. So a move makes or undoes one *split* (taxonomy.py),
+but for one case: the first cut of a contiguous column with NULL sets NULL apart as well.
+
+An exchange is a refining and a coarsening move at once, which keeps the amount of
+generalization about the same: a cut moved to another place, or one column made finer and
+another coarser. Within a tree nothing is exchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from sqlanon.model import Family
-from sqlanon.scheme import Bits, Column, Space
+from sqlanon.scheme import Bits, Space
+from sqlanon.search.taxonomy import Splits
+
+Ints = npt.NDArray[np.int64]
+
+MOST_EXCHANGES = 10_000
+"""So many exchanges of one scheme are tried, however many there are."""
+ROWS = 1_000
+"""So many neighbours are laid out as bits at a time."""
 
 
-@dataclass(frozen=True)
-class Moves:
-    """Moves of one scheme, as new bits of a column each."""
+def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Iterator[Bits]:
+    """The schemes one move away, or those one exchange away, some rows at a time.
 
-    refining: tuple[tuple[int, Bits], ...]
-    coarsening: tuple[tuple[int, Bits], ...]
-
-
-def moves_of(space: Space, bits: Bits) -> Moves:
-    """All moves of a scheme given by its bits."""
-    refining: list[tuple[int, Bits]] = []
-    coarsening: list[tuple[int, Bits]] = []
-    for j, column in enumerate(space.columns):
-        part = bits[space.segment(j)]
-        finer, coarser = _column_moves(column, part)
-        refining += [(j, moved) for moved in finer]
-        coarsening += [(j, moved) for moved in coarser]
-    return Moves(tuple(refining), tuple(coarsening))
-
-
-def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Bits:
-    """The schemes one move away; with `exchanges` also those one refining and one coarsening
-    move away, which keep the amount of generalization about the same."""
-    moves = moves_of(space, bits)
-    found = [_moved(space, bits, [move]) for move in (*moves.refining, *moves.coarsening)]
-    if exchanges:
-        for finer in moves.refining:
-            for coarser in moves.coarsening:
-                combined = _combined(space, bits, finer, coarser)
-                if combined is not None:
-                    found.append(combined)
-    if not found:
-        return np.zeros((0, len(bits)), dtype=bool)
-    return np.unique(np.stack(found), axis=0)
-
-
-def _combined(
-    space: Space, bits: Bits, finer: tuple[int, Bits], coarser: tuple[int, Bits]
-) -> Bits | None:
-    if finer[0] != coarser[0]:
-        return _moved(space, bits, [finer, coarser])
-    if space.columns[finer[0]].family is not Family.CONTIGUOUS:
-        return None  # two moves in one tree need not make a partition of it
-    # A cut moved to another place: what one adds, without what the other removes.
-    part = bits[space.segment(finer[0])]
-    return _moved(space, bits, [(finer[0], finer[1] & ~(part & ~coarser[1]))])
-
-
-def _moved(space: Space, bits: Bits, moves: Sequence[tuple[int, Bits]]) -> Bits:
-    changed = bits.copy()
-    for j, part in moves:
-        changed[space.segment(j)] = part
-    return changed
-
-
-def _column_moves(column: Column, part: Bits) -> tuple[list[Bits], list[Bits]]:
-    if column.family is Family.CONTIGUOUS:
-        return _contiguous_moves(column, part)
-    if column.family is Family.FULL_DOMAIN:
-        return _level_moves(column, part)
-    return _node_moves(column, part)
-
-
-def _contiguous_moves(column: Column, part: Bits) -> tuple[list[Bits], list[Bits]]:
-    """One cut more or less; NULL's cut is a move of its own only when it is the last one."""
-    has_null = column.domain.has_null
-    finer: list[Bits] = []
-    coarser: list[Bits] = []
-    for position in range(len(part)):
-        changed = part.copy()
-        changed[position] ^= True
-        if has_null and position == len(part) - 1 and part[:-1].any():
-            continue
-        if has_null and changed[:-1].any():
-            changed[-1] = True
-        (coarser if part[position] else finer).append(changed)
-    return finer, coarser
-
-
-def _level_moves(column: Column, part: Bits) -> tuple[list[Bits], list[Bits]]:
-    distinct = list(dict.fromkeys(column.levels))
-    here = next(i for i, level in enumerate(distinct) if (level.bits == part).all())
-    finer = [distinct[here - 1].bits] if here else []
-    coarser = [distinct[here + 1].bits] if here + 1 < len(distinct) else []
-    return finer, coarser
-
-
-def _node_moves(column: Column, part: Bits) -> tuple[list[Bits], list[Bits]]:
-    """Splits of groups that are inner nodes, merges of children that are all groups."""
-    finer: list[Bits] = []
-    coarser: list[Bits] = []
-    for start, stop, inner in inner_nodes(column):
-        inside = part[start : stop - 1]
-        if not inside.any() and _is_group(part, start, stop):
-            changed = part.copy()
-            changed[inner] = True
-            finer.append(changed)
-        elif (np.flatnonzero(inside) + start).tolist() == inner:
-            changed = part.copy()
-            changed[inner] = False
-            coarser.append(changed)
-    return finer, coarser
-
-
-def _is_group(part: Bits, start: int, stop: int) -> bool:
-    """Whether atoms start..stop-1, uncut inside, are bounded by cuts or ends on both sides."""
-    left = start == 0 or bool(part[start - 1])
-    right = stop - 1 == len(part) or bool(part[stop - 1])
-    return left and right
-
-
-def inner_nodes(column: Column) -> list[tuple[int, int, list[int]]]:
-    """Inner nodes as atom ranges with the cuts between their children.
-
-    Where there is NULL, the whole column has two children: the tree of the values, and NULL.
+    Each comes once, the coarsening moves first. A column of thousands of atoms has millions
+    of exchanges: of more than MOST_EXCHANGES, paired in order, only every s-th is offered,
+    where s is the least number that leaves so few and shares no factor with the number of
+    coarsening moves, so that the moves of either kind take part evenly.
     """
-    width = column.domain.width
-    found = [(0, column.size, [width - 1])] if column.domain.has_null and width else []
-    if column.hierarchy is None:
-        return [*found, (0, width, list(range(width - 1)))] if width > 1 else found
-    for node in column.hierarchy.nodes():
-        children = column.hierarchy.children(node)
-        if children:
-            cuts = [child.stop - 1 for child in children[:-1]]
-            found.append((node.start, node.stop, cuts))
-    return found
+    splits = Splits.of_space(space)
+    made = splits.made(bits)
+    column, free = _columns_of(space, splits)
+    finer = np.flatnonzero(splits.refining(made) | (free & ~made))
+    coarser = np.flatnonzero(splits.coarsening(made))
+    if exchanges:
+        finer, coarser = _paired(finer, coarser)
+        meet = (column[finer] == column[coarser]) & ~free[finer]
+        kept = ~meet & (splits.above[finer] != coarser)
+        finer, coarser = finer[kept], coarser[kept]
+    else:
+        no_finer, no_coarser = np.full(len(coarser), -1), np.full(len(finer), -1)
+        finer, coarser = np.append(no_finer, finer), np.append(coarser, no_coarser)
+    for start in range(0, len(finer), ROWS):
+        chunk = slice(start, start + ROWS)
+        yield splits.bits(_changed(splits, made, finer[chunk], coarser[chunk]))
+
+
+def _changed(splits: Splits, made: Bits, finer: Ints, coarser: Ints) -> Bits:
+    """A row for each pair of a split to make, with the one above it, and one to undo; −1 = none."""
+    rows = np.tile(made, (len(finer), 1))
+    undone, done = np.flatnonzero(coarser >= 0), np.flatnonzero(finer >= 0)
+    rows[undone, coarser[undone]] = False
+    rows[done, finer[done]] = True
+    above = splits.above[finer[done]]
+    rows[done[above >= 0], above[above >= 0]] = True
+    return rows
+
+
+def _paired(finer: Ints, coarser: Ints) -> tuple[Ints, Ints]:
+    """All pairs, or every s-th where there are too many."""
+    pairs = len(finer) * len(coarser)
+    step = max(1, -(-pairs // MOST_EXCHANGES))
+    while math.gcd(step, len(coarser)) > 1:
+        step += 1
+    i, j = np.divmod(np.arange(0, pairs, step), max(1, len(coarser)))
+    return finer[i], coarser[j]
+
+
+def _columns_of(space: Space, splits: Splits) -> tuple[Ints, Bits]:
+    """The column of each split, and whether its cuts are free: those of contiguous columns."""
+    column = np.zeros(len(splits), dtype=np.int64)
+    column[splits.at] = np.repeat(
+        np.arange(len(space.columns)), [c.positions for c in space.columns]
+    )
+    contiguous = np.array([c.family is Family.CONTIGUOUS for c in space.columns], dtype=bool)
+    return column, contiguous[column]

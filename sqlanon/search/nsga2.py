@@ -47,8 +47,9 @@ class Nsga2Settings:
         if self.evaluations < 1:
             raise SearchError(f"nsga2: {self.evaluations} evaluations find nothing; give 1 or more")
         for name in ("crossover", "mutation"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SearchError(f"nsga2: {name} {getattr(self, name)} is not between 0 and 1")
+            value = getattr(self, name)
+            if isinstance(value, str) or not 0 <= value <= 1:
+                raise SearchError(f"nsga2: {name} {value} is not a number between 0 and 1")
 
 
 def nsga2(

@@ -68,14 +68,12 @@ class Watch:
         """Ends the search at its next step."""
         self._interrupted = True
 
-    def step(self, progress: Progress) -> bool:
-        """Reports a step and tells whether to stop."""
+    def step(self, progress: Progress, *, whole: bool = True) -> bool:
+        """Reports a step, or a part of one, and tells whether to stop; patience counts steps."""
         if self.on_progress is not None:
             self.on_progress(progress)
-        best = np.inf if progress.best is None else progress.best
-        # Patience is for improving a solution, not for finding a first one.
-        self._unchanged = 0 if best < self._best or best == np.inf else self._unchanged + 1
-        self._best = min(best, self._best)
+        if whole:
+            self._count(np.inf if progress.best is None else progress.best)
         if self._interrupted:
             self.stopped = "interrupted"
         elif self.seconds is not None and time.monotonic() - self._started >= self.seconds:
@@ -83,3 +81,8 @@ class Watch:
         elif self.patience is not None and self._unchanged >= self.patience:
             self.stopped = "patience"
         return self.stopped != "finished"
+
+    def _count(self, best: float) -> None:
+        # Patience is for improving a solution, not for finding a first one.
+        self._unchanged = 0 if best < self._best or best == np.inf else self._unchanged + 1
+        self._best = min(best, self._best)

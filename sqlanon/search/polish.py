@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +23,9 @@ class Place:
 
 
 def rank_of(problem: Problem, scores: Scores) -> npt.NDArray[np.float64]:
-    """What the solution to OP minimizes: first the shortfall in k, then ach, then pref_dev."""
+    """What the solution to OP minimizes: the shortfall in k, then ach, then −k, then pref_dev."""
     shortfall = np.maximum(problem.f2(scores), 0)
-    return np.stack([shortfall, problem.f1(scores), problem.pref_dev(scores)], axis=1)
+    return np.stack([shortfall, problem.f1(scores), -scores.k, problem.pref_dev(scores)], axis=1)
 
 
 def best_of(problem: Problem, bits: Bits) -> Place:
@@ -35,24 +36,34 @@ def best_of(problem: Problem, bits: Bits) -> Place:
     return Place(bits[first], tuple(ranks[first].tolist()))
 
 
-def polish(problem: Problem, start: Place, budget: int) -> tuple[Place, int]:
+def never() -> bool:
+    return False
+
+
+def polish(
+    problem: Problem, start: Place, budget: int, stop: Callable[[], bool] = never
+) -> tuple[Place, int]:
     """Goes to the best neighbour while that is better; exchanges are tried when moves fail.
 
-    Ends at a scheme that neither a move nor an exchange improves, or when `budget` schemes
-    have been asked for. Returns the scheme and how many were asked.
+    Ends at a scheme that neither a move nor an exchange improves (of very many exchanges:
+    none of those that `neighbours` offers), or earlier with the best so far, when `budget`
+    schemes have been asked for or when `stop`, called after every batch, says so. Returns
+    the scheme and how many were asked.
     """
-    here, asked = start, 0
-    exchanges = False
-    while asked < budget:
-        around = neighbours(problem.space, here.bits, exchanges=exchanges)
-        if not len(around):
-            break
-        asked += len(around)
-        best = best_of(problem, around)
+    here, asked, exchanges = start, 0, False
+    while True:
+        best = here
+        for around in neighbours(problem.space, here.bits, exchanges=exchanges):
+            if asked >= budget:
+                return best, asked
+            batch = around[: budget - asked]
+            asked += len(batch)
+            best = min(best, best_of(problem, batch), key=lambda place: place.rank)
+            if stop():
+                return best, asked
         if best.rank < here.rank:
             here, exchanges = best, False
         elif exchanges:
-            break
+            return here, asked
         else:
             exchanges = True
-    return here, asked

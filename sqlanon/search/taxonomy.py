@@ -1,4 +1,4 @@
-"""Which bit strings the families of columns allow, and how to draw and repair them.
+"""Which bit strings the families of columns allow, and how to draw, change and repair them.
 
 All three families say the same kind of thing: some positions are cut together or not at
 all, and only where some other positions are cut too. Positions that go together are called
@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -49,10 +50,16 @@ class Splits:
 
     at     the split of every position
     above  the split that each split needs, −1 where it needs none
+
+    A valid string is the same as the set of splits made in it: `made` and `bits` lead from
+    one to the other, for one string or for one a row.
     """
 
     at: Ints
     above: Ints
+
+    def __len__(self) -> int:
+        return len(self.above)
 
     @classmethod
     def of_column(cls, column: Column) -> Splits:
@@ -70,13 +77,17 @@ class Splits:
     @classmethod
     def of_space(cls, space: Space) -> Splits:
         """The splits of all columns side by side: columns do not constrain each other."""
+        known = _KNOWN.get(space)
+        if known is not None:
+            return known
         at, above, before = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         for column in space.columns:
             part = cls.of_column(column)
             at.append(part.at + before)
             above.append(np.where(part.above < 0, -1, part.above + before))
-            before += len(part.above)
-        return cls(np.concatenate(at), np.concatenate(above))
+            before += len(part)
+        made = _KNOWN[space] = cls(np.concatenate(at), np.concatenate(above))
+        return made
 
     @property
     def positions(self) -> int:
@@ -88,20 +99,47 @@ class Splits:
         roots = np.flatnonzero(self.above < 0)
         return math.prod(self._ways[s] for s in roots.tolist())
 
-    def valid(self, bits: Bits) -> npt.NDArray[np.bool_]:
+    def made(self, bits: Bits) -> Bits:
+        """The splits of valid strings."""
+        return bits[..., self.first]
+
+    def bits(self, made: Bits) -> Bits:
+        """The strings of which these are the splits."""
+        return made[..., self.at]
+
+    def valid(self, bits: Bits) -> Bits:
         """Whether a bit string is valid, or which rows of bits are."""
-        made = bits[..., self._first]
-        whole = (bits == made[..., self.at]).all(axis=-1)
+        made = self.made(bits)
+        whole = (bits == self.bits(made)).all(axis=-1)
         return np.asarray(whole & (made <= self._made_above(made)).all(axis=-1))
+
+    def refining(self, made: Bits) -> Bits:
+        """The splits that can be made next, on their own."""
+        return ~made & self._made_above(made)
+
+    def coarsening(self, made: Bits) -> Bits:
+        """The splits that can be undone, on their own."""
+        below, starts = self._below
+        needed = np.zeros_like(made)
+        if len(below):
+            needed[..., self.above[below[starts]]] = np.logical_or.reduceat(
+                made[..., below], starts, axis=-1
+            )
+        return made & ~needed
+
+    def rooted(self, made: Bits) -> Bits:
+        """Any splits, one set a row, without those that miss one above them."""
+        rooted = made.copy()
+        for deeper in self._by_depth[1:]:
+            rooted[:, deeper] &= rooted[:, self.above[deeper]]
+        return rooted
 
     def random(self, number: int, rng: np.random.Generator) -> Bits:
         """Valid bit strings, one a row, each drawn uniformly among all valid ones."""
-        made = rng.integers(0, self._bounds, size=(number, len(self.above))) > 0
+        made = rng.integers(0, self._bounds, size=(number, len(self))) > 0
         for s in self._wide:
             made[:, s] = [below(rng, self._ways[s]) > 0 for _ in range(number)]
-        for deeper in self._by_depth[1:]:
-            made[:, deeper] &= made[:, self.above[deeper]]
-        return made[:, self.at]
+        return self.bits(self.rooted(made))
 
     def closest(self, bits: Bits, rng: np.random.Generator) -> Bits:
         """A valid bit string of least Hamming distance, drawn uniformly among the closest.
@@ -112,8 +150,8 @@ class Splits:
         """
         if self.valid(bits):
             return bits.copy()
-        without = np.bincount(self.at, bits, len(self.above)).astype(np.int64).tolist()
-        filled = np.bincount(self.at, ~bits, len(self.above)).astype(np.int64).tolist()
+        without = np.bincount(self.at, bits, len(self)).astype(np.int64).tolist()
+        filled = np.bincount(self.at, ~bits, len(self)).astype(np.int64).tolist()
         ways = [1] * len(filled)
         gain = [0] * len(filled)  # what making the split saves
         for s in reversed(range(len(filled))):
@@ -129,12 +167,12 @@ class Splits:
         for s, up in enumerate(self._above):
             if gain[s] >= 0 and (up < 0 or made[up]):
                 made[s] = gain[s] > 0 or below(rng, ways[s]) > 0
-        return np.array(made)[self.at]
+        return self.bits(np.array(made))
 
     @cached_property
-    def _first(self) -> Ints:
-        """A position of each split."""
-        first = np.empty(len(self.above), dtype=np.int64)
+    def first(self) -> Ints:
+        """The first position of each split."""
+        first = np.empty(len(self), dtype=np.int64)
         first[self.at[::-1]] = np.arange(self.positions)[::-1]
         return first
 
@@ -145,7 +183,7 @@ class Splits:
     @cached_property
     def _ways(self) -> list[int]:
         """n(s), exact."""
-        made = [1] * len(self.above)
+        made = [1] * len(self)
         for s in reversed(range(len(made))):
             made[s] += 1
             if self._above[s] >= 0:
@@ -163,34 +201,25 @@ class Splits:
 
     @cached_property
     def _by_depth(self) -> list[Ints]:
-        depth = np.zeros(len(self.above), dtype=np.int64)
+        depth = np.zeros(len(self), dtype=np.int64)
         for s, up in enumerate(self._above):
             depth[s] = 0 if up < 0 else depth[up] + 1
         return [np.flatnonzero(depth == d) for d in range(int(depth.max(initial=0)) + 1)]
 
-    def _made_above(self, made: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    @cached_property
+    def _below(self) -> tuple[Ints, Ints]:
+        """The splits that need another, grouped by it, and where each group starts."""
+        below = np.flatnonzero(self.above >= 0)
+        below = below[np.argsort(self.above[below], kind="stable")]
+        return below, np.unique(self.above[below], return_index=True)[1]
+
+    def _made_above(self, made: Bits) -> Bits:
         """For each split, whether the one above is made; True where there is none."""
         return np.where(self.above < 0, True, made[..., self.above])
 
 
-def random_partition(column: Column, rng: np.random.Generator) -> Bits:
-    """The bits of a partition drawn uniformly among all that the column's family allows."""
-    bits: Bits = Splits.of_column(column).random(1, rng)[0]
-    return bits
-
-
-def random_individual(space: Space, rng: np.random.Generator) -> Bits:
-    """A bit string drawn uniformly among all valid ones of the space.
-
-    Who needs many makes the `Splits` of the space once.
-    """
-    bits: Bits = Splits.of_space(space).random(1, rng)[0]
-    return bits
-
-
-def closest_valid(column: Column, bits: Bits, rng: np.random.Generator) -> Bits:
-    """A valid bit string of least Hamming distance; ties are drawn uniformly."""
-    return Splits.of_column(column).closest(bits, rng)
+_KNOWN: WeakKeyDictionary[Space, Splits] = WeakKeyDictionary()
+"""Trees are laid out once a space."""
 
 
 def below(rng: np.random.Generator, bound: int) -> int:

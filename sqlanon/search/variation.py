@@ -8,15 +8,15 @@ partition stays within its family, and NULL stands apart as soon as its column i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlanon.model import Family
-from sqlanon.scheme import Bits, Column, Space
+from sqlanon.scheme import Bits, Space
 from sqlanon.scheme.partition import null_apart
+from sqlanon.search.taxonomy import Splits
 
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -39,7 +39,7 @@ def random_population(space: Space, n: int, rng: np.random.Generator) -> Bits:
     density = (rng.permutation(n) + rng.random(n)) / max(n, 1)
     population: Bits = rng.random((n, space.positions)) < density[:, None] ** 2
     for column in rules.guarded:
-        population[:, column.segment] = column.family.random(density, rng)
+        population[:, column.segment] = column.random(density, rng)
     return rules.settled(population)
 
 
@@ -64,7 +64,7 @@ def one_point_crossover(
     for column in rules.guarded:
         start, stop = column.segment.start, column.segment.stop
         inside = np.flatnonzero((start < point) & (point < stop))
-        broken = inside[~column.family.valid(children[inside, column.segment])]
+        broken = inside[~column.splits.valid(children[inside, column.segment])]
         point[broken] = np.where(rng.random(len(broken)) < 0.5, start, stop)
         children[broken] = _joined(first[broken], second[broken], point[broken])
     return rules.settled(children)
@@ -86,7 +86,7 @@ def mutate(space: Space, population: Bits, rate: float, rng: np.random.Generator
         chance = min(rate * width, MOST_MOVED)
         rows = np.flatnonzero(rng.random(len(mutated)) < chance)
         if len(rows):
-            moved = column.family.move(mutated[rows, column.segment], rng)
+            moved = column.move(mutated[rows, column.segment], rng)
             mutated[rows, column.segment] = moved
     return rules.settled(mutated)
 
@@ -96,106 +96,38 @@ def _joined(first: Bits, second: Bits, point: Index) -> Bits:
     return np.where(ahead, first, second)
 
 
-class _Guarded(Protocol):
-    """A family whose partitions are not just any bits."""
+@dataclass(frozen=True)
+class _Guarded:
+    """A taxonomic or full-domain column, whose partitions are not just any bits.
+
+    The splits of a full-domain column are a chain, one a level; they are drawn as levels.
+    """
+
+    segment: slice
+    splits: Splits
+    levels: bool
 
     def random(self, density: Floats, rng: np.random.Generator) -> Bits:
         """One partition for each density."""
-
-    def valid(self, bits: Bits) -> Bits:
-        """Whether each row is a partition of the family."""
+        size = len(self.splits)
+        if self.levels:
+            level = rng.binomial(size, 1 - density)
+            made: Bits = np.arange(size) < size - level[:, None]
+        else:
+            made = self.splits.rooted(rng.random((len(density), size)) < density[:, None])
+        return self.splits.bits(made)
 
     def move(self, bits: Bits, rng: np.random.Generator) -> Bits:
         """A random neighbour of each row."""
-
-
-class _Taxonomic:
-    """Valid partitions as sets of split nodes.
-
-    Every position lies between two children of exactly one node. A partition is valid when
-    each node has either all of its positions cut (it is split) or none, and when the parent
-    of every split node is split too. NULL and the tree of the values are the children of the
-    root of all.
-    """
-
-    def __init__(self, column: Column) -> None:
-        self._owner = np.zeros(column.positions, dtype=np.intp)
-        parents: list[int] = []
-        if column.domain.has_null:
-            self._owner[column.domain.width - 1] = self._add(parents, 0)
-        if column.hierarchy is None:
-            if column.domain.width > 1:
-                self._owner[: column.domain.width - 1] = self._add(parents, 0)
+        made = self.splits.made(bits)
+        finer, coarser = self.splits.refining(made), self.splits.coarsening(made)
+        if self.levels:
+            up = ~finer.any(axis=1) | (coarser.any(axis=1) & (rng.random(len(bits)) < 0.5))
+            chosen = np.where(up[:, None], coarser, finer).argmax(axis=1)
         else:
-            above = {column.hierarchy.nodes()[0]: 0}
-            for node in column.hierarchy.nodes():
-                children = column.hierarchy.children(node)
-                if children:
-                    number = self._add(parents, above[node])
-                    self._owner[[child.start - 1 for child in children[1:]]] = number
-                    above |= dict.fromkeys(children, number)
-        self._parent = np.array(parents, dtype=np.intp)
-        _, self._sample = np.unique(self._owner, return_index=True)
-
-    @staticmethod
-    def _add(parents: list[int], parent: int) -> int:
-        """Numbers the next node in preorder; the first is its own parent."""
-        parents.append(parent)
-        return len(parents) - 1
-
-    def random(self, density: Floats, rng: np.random.Generator) -> Bits:
-        split: Bits = rng.random((len(density), len(self._parent))) < density[:, None]
-        for node, parent in enumerate(self._parent):
-            split[:, node] &= split[:, parent]
-        return split[:, self._owner]
-
-    def valid(self, bits: Bits) -> Bits:
-        split = bits[:, self._sample]
-        whole = (bits == split[:, self._owner]).all(axis=1)
-        return np.asarray(whole & (split <= split[:, self._parent]).all(axis=1))
-
-    def move(self, bits: Bits, rng: np.random.Generator) -> Bits:
-        split = bits[:, self._sample]
-        reachable = split[:, self._parent]
-        reachable[:, 0] = True
-        busy = np.zeros(split.shape, dtype=np.int64)  # split children of each node
-        np.add.at(busy.T, self._parent[1:], split[:, 1:].T)
-        possible = np.where(split, busy == 0, reachable)
-        chosen = np.where(possible, rng.random(split.shape), -1.0).argmax(axis=1)
-        split[np.arange(len(split)), chosen] ^= True
-        return split[:, self._owner]
-
-
-class _FullDomain:
-    """The levels of a hierarchy that differ, from the atoms to the root."""
-
-    def __init__(self, column: Column) -> None:
-        distinct = dict.fromkeys(column.levels)
-        self._levels = np.stack([p.bits for p in distinct])
-        # A chain: the number of cuts tells the level.
-        self._fewest_first = self._levels.sum(axis=1)[::-1]
-        self._top = len(self._levels) - 1
-
-    def random(self, density: Floats, rng: np.random.Generator) -> Bits:
-        return self._levels[rng.binomial(self._top, 1 - density)]
-
-    def valid(self, bits: Bits) -> Bits:
-        return np.asarray((self._levels[self._level(bits)] == bits).all(axis=1))
-
-    def move(self, bits: Bits, rng: np.random.Generator) -> Bits:
-        level = self._level(bits)
-        up = np.where(level == 0, True, (level < self._top) & (rng.random(len(bits)) < 0.5))
-        return self._levels[level + np.where(up, 1, -1)]
-
-    def _level(self, bits: Bits) -> Index:
-        """The coarsest level with at least as many cuts."""
-        return np.asarray(self._top - np.searchsorted(self._fewest_first, bits.sum(axis=1)))
-
-
-@dataclass(frozen=True)
-class _GuardedColumn:
-    segment: slice
-    family: _Guarded
+            chosen = np.where(finer | coarser, rng.random(made.shape), -1.0).argmax(axis=1)
+        made[np.arange(len(made)), chosen] ^= True
+        return self.splits.bits(made)
 
 
 @dataclass(frozen=True)
@@ -204,7 +136,7 @@ class _Rules:
 
     flippable: Bits
     nullable: tuple[slice, ...]
-    guarded: tuple[_GuardedColumn, ...]
+    guarded: tuple[_Guarded, ...]
 
     def settled(self, population: Bits) -> Bits:
         """NULL set apart in contiguous columns; the other families see to it themselves."""
@@ -214,7 +146,7 @@ class _Rules:
 
 
 _KNOWN: WeakKeyDictionary[Space, _Rules] = WeakKeyDictionary()
-"""Trees are laid out once a space, not once a generation."""
+"""Rules are made once a space, not once a generation."""
 
 
 def _rules(space: Space) -> _Rules:
@@ -236,7 +168,6 @@ def _make_rules(space: Space) -> _Rules:
             if column.domain.has_null:
                 nullable.append(segment)
         else:
-            taxonomic = column.family is Family.TAXONOMIC
-            family = _Taxonomic(column) if taxonomic else _FullDomain(column)
-            guarded.append(_GuardedColumn(segment, family))
+            levels = column.family is Family.FULL_DOMAIN
+            guarded.append(_Guarded(segment, Splits.of_column(column), levels))
     return _Rules(flippable, tuple(nullable), tuple(guarded))
