@@ -22,13 +22,7 @@ from scheme.scheme_columns import columns
 
 from sqlanon.model import Family
 from sqlanon.scheme import Bits, Column, Space
-from sqlanon.search.taxonomy import (
-    Splits,
-    below,
-    closest_valid,
-    random_individual,
-    random_partition,
-)
+from sqlanon.search.taxonomy import Splits, below
 
 DEEP = [  # a leaf beside deeper branches, and a node with one child
     ("a", "a", "left", "*"), ("b", "bc", "left", "*"), ("c", "bc", "left", "*"),
@@ -69,6 +63,38 @@ def test_valid_is_what_the_family_allows(any_column: Column) -> None:
     assert splits.count == len(allowed)
 
 
+@settings(max_examples=100, deadline=None)
+@given(spaces())
+def test_changes_are_the_single_splits_that_lead_to_valid_strings(space: Space) -> None:
+    splits = Splits.of_space(space)
+    strings = splits.random(5, np.random.default_rng(1))
+    made = splits.made(strings)
+    assert (splits.bits(made) == strings).all()
+    finer, coarser = splits.refining(made), splits.coarsening(made)
+    assert not (finer & coarser).any()
+    for row in range(5):
+        for split in range(len(splits)):
+            changed = made[row].copy()
+            changed[split] ^= True
+            wanted = is_valid(space, splits.bits(changed))
+            assert (finer if changed[split] else coarser)[row, split] == wanted
+            assert not (coarser if changed[split] else finer)[row, split]
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns())
+def test_rooted_keeps_what_has_all_splits_above_it(any_column: Column) -> None:
+    splits, rng = Splits.of_column(any_column), np.random.default_rng(1)
+    some = rng.random((20, len(splits))) < 0.7
+    for given_row, kept in zip(some, splits.rooted(some), strict=True):
+        for split in range(len(splits)):
+            path, up = [split], splits.above[split]
+            while up >= 0:
+                path.append(up)
+                up = splits.above[up]
+            assert kept[split] == all(given_row[path])
+
+
 def test_partitions_are_drawn_uniformly(tree: Column) -> None:
     valid = {text(b) for b in valid_strings(tree)}
     rng = np.random.default_rng(7)
@@ -81,11 +107,10 @@ def test_partitions_are_drawn_uniformly(tree: Column) -> None:
 @settings(max_examples=60, deadline=None)
 @given(spaces(), st.integers(0, 99))
 def test_random_individuals_are_valid_and_as_seeded(space: Space, seed: int) -> None:
-    string = random_individual(space, np.random.default_rng(seed))
-    assert is_valid(space, string)
-    assert (string == Splits.of_space(space).random(1, np.random.default_rng(seed))[0]).all()
-    parts = [random_partition(c, np.random.default_rng(seed)) for c in space.columns]
-    assert is_valid(space, np.concatenate(parts))
+    splits = Splits.of_space(space)
+    strings = splits.random(3, np.random.default_rng(seed))
+    assert all(is_valid(space, string) for string in strings)
+    assert (strings == splits.random(3, np.random.default_rng(seed))).all()
 
 
 def test_a_space_counts_the_product_of_its_columns() -> None:
@@ -121,7 +146,7 @@ def _thirds(bound: int) -> set[int]:
 def test_closest_is_of_least_distance(data: st.DataObject, any_column: Column, seed: int) -> None:
     size = any_column.positions
     string = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
-    found = closest_valid(any_column, string, np.random.default_rng(seed))
+    found = Splits.of_column(any_column).closest(string, np.random.default_rng(seed))
     distances = {text(b): int((b != string).sum()) for b in valid_strings(any_column)}
     assert distances[text(found)] == min(distances.values())
 

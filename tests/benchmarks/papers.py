@@ -1,0 +1,70 @@
+"""The experiments of the papers, as numbers and pictures.
+
+    python tests/benchmarks/papers.py [--json] [--quick] [--only nsga2|genitor]
+                                      [--trials N] [--brood N] [--processes N]
+                                      [--pictures FOLDER]
+
+nsga2: Figures 2 to 5 of Dewri et al. (TKDE; 1 to 4 at GECCO 2009), beside each the answer of
+auto. genitor: Figures 4 and 5 of Lunacek et al. (GECCO 2006). Neither the orders of values nor
+the hierarchies were published, so the shape is what compares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import paper_crossovers
+import paper_preferences
+import pictures
+
+
+def main() -> None:
+    options = arguments()
+    if options.pictures is not None and not pictures.available():
+        sys.exit('pictures need matplotlib: python -m pip install -e ".[benchmark]"')
+    load = os.getloadavg() if hasattr(os, "getloadavg") else None
+    result: dict[str, object] = {"quick": options.quick, "load": load}
+    text: list[str] = []
+    if options.only != "genitor":
+        wishes = paper_preferences.QUICK if options.quick else paper_preferences.Plan()
+        preferences = paper_preferences.Experiments(wishes, note).run()
+        result["nsga2"] = preferences
+        text += [*paper_preferences.lines(preferences), ""]
+    if options.only != "nsga2":
+        plan = paper_crossovers.QUICK if options.quick else paper_crossovers.Plan()
+        given = {"trials": options.trials, "brood": options.brood, "processes": options.processes}
+        plan = replace(plan, **{key: n for key, n in given.items() if n is not None})
+        crossovers = paper_crossovers.run(plan, note)
+        result["genitor"] = crossovers
+        text += paper_crossovers.lines(crossovers)
+    if options.pictures is not None:
+        for file in pictures.draw(result, options.pictures):
+            note(f"wrote {file}")
+    print(json.dumps(result, indent=2) if options.json else "\n".join(text).rstrip())
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument("--quick", action="store_true", help="tiny settings, to see that it works")
+    parser.add_argument("--only", choices=("nsga2", "genitor"), help="one of the two parts")
+    parser.add_argument("--trials", type=int, help="of every GENITOR setting (15)")
+    parser.add_argument("--brood", type=int, help="offspring that are scored together (20)")
+    parser.add_argument("--processes", type=int, help="GENITOR trials side by side (1)")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write PNG files")
+    return parser.parse_args()
+
+
+def note(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

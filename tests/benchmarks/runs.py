@@ -1,0 +1,114 @@
+"""One search on one problem, timed, with what it answered as plain numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from sqlanon.evaluate import Evaluator
+from sqlanon.histogram import Histogram
+from sqlanon.preference import Preference
+from sqlanon.privacy.suppression import Suppression
+from sqlanon.search.outcome import Outcome, Watch
+from sqlanon.search.problem import Loss, Problem
+
+Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
+Row = dict[str, Any]
+
+NO_BIAS = Preference(nwp=0.2, necd=1e9)
+"""A preference under which bias does not count: ach is NWP times a number close to 1."""
+
+
+def problem_of(
+    evaluator: Evaluator, k: int, preference: Preference, loss: Loss = Loss.NWP
+) -> Problem:
+    return Problem(
+        space=evaluator.space,
+        evaluate=evaluator.score,
+        column_loss=evaluator.column_loss,
+        rows=evaluator.histogram.rows,
+        k=k,
+        preference=preference,
+        loss=loss,
+        budget=evaluator.suppression.budget,
+    )
+
+
+def solve(
+    histogram: Histogram,
+    search: Search,
+    settings: object,
+    seed: int,
+    *,
+    k: int,
+    preference: Preference,
+    loss: Loss = Loss.NWP,
+    limit: float = 0.0,
+    workers: int | None = None,
+) -> Row:
+    """The answer of a search with an evaluator of its own, so that nothing is cached before."""
+    rule = Suppression.given_k(k, limit, histogram.rows)
+    with Evaluator(histogram, suppression=rule, workers=workers) as evaluator:
+        problem = problem_of(evaluator, k, preference, loss)
+        start = time.perf_counter()
+        outcome = search(problem, settings, np.random.default_rng(seed), Watch())
+        seconds = time.perf_counter() - start
+        effort = asdict(evaluator.effort)
+        row = answer(problem, outcome)
+    return {
+        "seed": seed,
+        **row,
+        "evaluations": effort,
+        "seconds": seconds,
+        "trajectory": outcome.trajectory,
+        "feasible_points": _feasible_points(problem, outcome),
+    }
+
+
+def answer(problem: Problem, outcome: Outcome) -> Row:
+    """The chosen solution; where there is none, only that."""
+    listed = {"listed": len(outcome.solutions), "feasible": outcome.chosen is not None}
+    if outcome.chosen is None:
+        return listed
+    i, scores = outcome.chosen, outcome.scores
+    scheme = outcome.solutions.scheme(i)
+    groups = [len(p.runs) for p in scheme.partitions]
+    return {
+        **listed,
+        "k": int(scores.k[i]),
+        "nwp": float(scores.nwp[i]),
+        "necd": float(scores.necd[i]),
+        "ach": float(problem.f1(scores)[i]),
+        "pref_dev": float(problem.pref_dev(scores)[i]),
+        "glm": float(scores.glm[i]),
+        "suppressed": int(scores.suppressed[i]),
+        "groups": dict(zip((c.name for c in problem.space.columns), groups, strict=True)),
+        "scheme": scheme.fingerprint,
+    }
+
+
+def rank(row: Row) -> tuple[float, ...]:
+    """By what the solution to OP is chosen: least ach, then highest k, then least pref_dev."""
+    if not row["feasible"]:
+        return (1, 0.0, 0.0, 0.0)
+    return (0, row["ach"], -row["k"], row["pref_dev"])
+
+
+def at_least_as_good(row: Row, others: list[Row]) -> bool:
+    return all(rank(row) <= rank(other) for other in others)
+
+
+def all_the_same(rows: list[Row]) -> bool:
+    """Whether all answers are equally good; equally good schemes may differ."""
+    return len({rank(row) for row in rows}) == 1
+
+
+def _feasible_points(problem: Problem, outcome: Outcome) -> list[tuple[float, float, int]]:
+    """(NWP, NECD, k) of the feasible solutions."""
+    scores, feasible = outcome.scores, problem.feasible(outcome.scores)
+    columns = (scores.nwp[feasible], scores.necd[feasible], scores.k[feasible])
+    return list(zip(*(column.tolist() for column in columns), strict=True))

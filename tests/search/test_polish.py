@@ -1,0 +1,131 @@
+"""Polishing ends where no small change helps, and asks for no more than it may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from genitor_cases import bits, column, scripted, text
+from preference_cases import problem_of, random_histogram
+
+from sqlanon.metrics import Scores
+from sqlanon.model import Family
+from sqlanon.preference import Preference
+from sqlanon.scheme import Batch, Bits, Space
+from sqlanon.search.front import bits_of
+from sqlanon.search.moves import neighbours
+from sqlanon.search.polish import best_of, polish
+from sqlanon.search.problem import Problem
+from sqlanon.search.variation import random_population
+
+AIM = Preference(nwp=0.3, necd=0.3)
+PLENTY = 10**9
+
+
+def around(problem: Problem, here: Bits) -> Bits:
+    """Everything one move or one exchange away."""
+    parts = [
+        part
+        for exchanges in (False, True)
+        for part in neighbours(problem.space, here, exchanges=exchanges)
+    ]
+    return np.concatenate(parts)
+
+
+def op(problem: Problem, strings: Bits) -> list[tuple[float, ...]]:
+    """What OP compares, by its definition: feasible first, ach, then higher k, then pref_dev."""
+    scores = problem.evaluate(problem.space.batch_of_bits(strings))
+    ach, dev = problem.f1(scores).tolist(), problem.pref_dev(scores).tolist()
+    return [
+        (max(0, problem.k - k), a, -k, d)
+        for k, a, d in zip(scores.k.tolist(), ach, dev, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ends_at_a_local_optimum_no_worse_than_the_start(seed: int) -> None:
+    with problem_of(random_histogram(seed), 4, AIM, 1) as problem:
+        for start in random_population(problem.space, 4, np.random.default_rng(seed)):
+            place, asked = polish(problem, best_of(problem, start[None]), PLENTY)
+            assert asked >= len(around(problem, place.bits))
+            assert op(problem, place.bits[None]) == [place.rank]
+            assert place.rank <= op(problem, start[None])[0]
+            assert place.rank <= min(op(problem, around(problem, place.bits)))
+
+
+class Asked:
+    """Counts what is asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.number, self._score = 0, problem.evaluate
+        self.problem = replace(problem, evaluate=self.evaluate)
+
+    def evaluate(self, batch: Batch) -> Scores:
+        self.number += len(batch)
+        return self._score(batch)
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 5, 12, 30, 100, PLENTY])
+def test_no_more_than_the_budget_is_asked_for(budget: int) -> None:
+    with problem_of(random_histogram(3), 4, AIM, 1) as problem:
+        start = best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
+        asked = Asked(problem)
+        place, said = polish(asked.problem, start, budget)
+        free, wanted = polish(problem, start, PLENTY)
+        assert asked.number == said == min(budget, wanted)
+        assert free.rank <= place.rank <= start.rank
+        assert budget or place is start
+
+
+def test_it_can_be_stopped_after_any_batch() -> None:
+    with problem_of(random_histogram(3), 4, AIM, 1) as problem:
+        start = best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
+        asked = Asked(problem)
+        place, said = polish(asked.problem, start, PLENTY, lambda: True)
+        first = np.concatenate(list(neighbours(problem.space, start.bits, exchanges=False)))
+        assert asked.number == said == len(first)
+        assert place.rank == min(op(problem, first))
+
+
+# Landscapes by hand: one column of numbers, k and NWP by string
+
+
+def landscape(positions: int, judge: Callable[[str], tuple[int, float]]) -> Problem:
+    problem = scripted(
+        Space([column(positions + 1, Family.CONTIGUOUS)]), lambda b: (judge(text(b))[0], 0)
+    )
+    plain = problem.evaluate
+
+    def evaluate(batch: Batch) -> Scores:
+        nwp = np.array([judge(text(row))[1] for row in bits_of(batch)])
+        return replace(plain(batch), nwp=nwp)
+
+    return replace(problem, evaluate=evaluate)
+
+
+def polished(problem: Problem, start: str) -> tuple[str, int]:
+    place, asked = polish(problem, best_of(problem, bits(start)[None]), PLENTY)
+    return text(place.bits), asked
+
+
+def test_an_exchange_leads_out_of_where_moves_end() -> None:
+    losses = {"100": 0.5, "010": 0.2, "011": 0.1}
+    problem = landscape(3, lambda b: (2, losses.get(b, 0.9)))
+    # 3 moves and 2 exchanges from 100, then 3 from 010, then 3 and 2 from 011.
+    assert polished(problem, "100") == ("011", 13)
+
+
+def test_the_shortfall_comes_first_then_ach_then_k() -> None:
+    table = {
+        "000": (1, 0.1), "001": (2, 0.5), "010": (2, 0.4), "100": (3, 0.4),
+        "110": (3, 0.4), "101": (4, 0.4), "111": (4, 0.3),
+    }  # fmt: skip
+    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "000")[0] == "111"
+    table["111"] = (1, 0.3)  # out of reach: below k = 2
+    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "000")[0] == "101"
+
+
+def test_nothing_to_change() -> None:
+    assert polished(landscape(0, lambda b: (1, 0.0)), "") == ("", 0)

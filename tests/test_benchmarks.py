@@ -1,0 +1,137 @@
+"""The benchmarks still run, in their quick modes, and what they must show holds.
+
+Numbers of tiny runs mean nothing; the shape of the documents and the invariants do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parent / "benchmarks"
+CONTRIBUTING = BENCHMARKS.parent.parent / "CONTRIBUTING.md"
+
+pytestmark = pytest.mark.slow
+
+
+def run(script: str, *options: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / script, "--json", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+@pytest.fixture(scope="module")
+def papers() -> dict[str, Any]:
+    return run("papers.py", "--quick")
+
+
+@pytest.mark.parametrize(
+    ("figure", "key", "names"),
+    [
+        ("figure 2", "k_pref", ["5", "50"]),
+        ("figure 3", "population", ["20", "40"]),
+        ("figure 4", "weights", ["wv1", "wv2"]),
+        ("figure 5", "necd", ["1.0", "0.1"]),
+    ],
+)
+def test_preferences(papers: dict[str, Any], figure: str, key: str, names: list[str]) -> None:
+    rows = papers["nsga2"][figure][key]
+    assert list(rows) == names
+    for name, row in rows.items():
+        wanted = int(name) if key == "k_pref" else 5
+        for answer in (*row["nsga2"], *row["auto"]):
+            assert answer["feasible"]
+            assert answer["k"] >= wanted
+            assert 0 <= answer["nwp"] <= 1
+            assert 0 <= answer["necd"] <= 1
+            assert len(answer["groups"]) == 9
+            assert 0 < answer["evaluations"]["distinct"] <= answer["evaluations"]["asked"]
+        for answer in row["nsga2"]:
+            assert answer["evaluations"]["asked"] == papers["nsga2"]["evaluations"]
+        assert row["auto_at_least_as_good"]
+        assert row["auto_gap"] >= 0
+        for search in ("nsga2", "auto"):
+            assert row[f"{search}_same_from_every_seed"] in (True, False)
+    if figure == "figure 2":
+        assert all(row["efficient"] for row in rows.values()), "Theorem 1 of the paper"
+
+
+def test_crossovers(papers: dict[str, Any]) -> None:
+    found = papers["genitor"]
+    names = {(row["variant"], row["population"], row["brood"]) for row in found["settings"]}
+    variants = ("NEW", "TRAD", "NEW with duplicates")
+    assert names == {(v, p, 20) for v in variants for p in (20, 40)} | {("NEW", 20, 1)}
+    for row in found["settings"]:
+        assert row["feasible"] == len(row["final"]) == found["trials"] == 2
+        assert found["best"] <= row["best"] <= row["median"] <= row["worst"]
+        curve = [loss for loss in row["curve"] if loss is not None]
+        assert curve == sorted(curve, reverse=True)
+        assert len(row["curve"]) == len(found["grid"])
+        assert curve[-1] == pytest.approx(sum(row["final"]) / 2)
+    assert found["auto_at_least_as_good"]
+
+
+def test_pictures_are_drawn_or_refused(tmp_path: Path) -> None:
+    """A part of the quick mode with pictures; matplotlib need not be installed."""
+    options = ["--quick", "--only", "genitor", "--trials", "1", "--pictures", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / "papers.py", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        assert "pictures need matplotlib" in done.stderr
+        assert not list(tmp_path.iterdir())
+    else:
+        assert {file.name for file in tmp_path.iterdir()} == {
+            "genitor_figure_4.png",
+            "genitor_figure_5.png",
+        }
+
+
+def test_seeds() -> None:
+    small = ["--seeds", "2", "--k", "50", "--auto-evaluations", "3000"]
+    found = run("seeds.py", *small, "--nsga2-evaluations", "400")
+    assert list(found) == ["50"]
+    for row in found["50"].values():
+        assert row["feasible"] == 2
+        assert all(k >= 50 for k in row["k"])
+        assert row["worst_gap"] >= 0
+    assert max(row["share_best"] for row in found["50"].values()) > 0
+
+
+def test_nsga2_gives_the_same_with_numpy() -> None:
+    """The script itself asserts that both runs end with identical solutions."""
+    found = run("nsga2.py", "--evaluations", "1000", "--repeats", "1")
+    assert found["evaluations"]["asked"] == 1_000
+    assert found["ratio"] > 0
+    assert found["k"] >= 5
+
+
+def test_optimum() -> None:
+    found = run("optimum.py", "--instances", "3")
+    assert all(0 <= row["share"] <= 1 for row in found["searches"].values())
+    assert found["searches"]["auto"]["share"] == 1, "it tries every scheme of a small space"
+
+
+def test_every_benchmark_is_documented() -> None:
+    programs = {
+        file.name
+        for file in BENCHMARKS.glob("*.py")
+        if 'if __name__ == "__main__":' in file.read_text(encoding="utf-8")
+    }
+    table = re.findall(r"^\| `(\w+\.py)", CONTRIBUTING.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(table) == programs
