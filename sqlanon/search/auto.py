@@ -4,7 +4,7 @@ A space of few schemes is tried whole, and the answer is exact. A larger one is 
 rounds: a short NSGA-II from random schemes, coarse to fine, then its best solutions are
 polished by small moves until none improves; every third round starts from what the others
 ended with. Rounds go on until several in a row find nothing better, which closes the gap
-between the local optima where single runs end.
+between most of the local optima where single runs end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
-from sqlanon.scheme import Batch, Bits
+from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.front import Front, bits_of
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
@@ -49,6 +49,8 @@ ROUND = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 """One round's evolution. It need not converge: polishing does that faster."""
 POLISHED = 3
 """How many different solutions of a round are polished."""
+COARSE_LEVELS = 4
+"""The first round starts from so many of each column's highest levels, among others."""
 MIXING = 3
 """Every so many rounds the solutions of all rounds are brought together."""
 
@@ -101,6 +103,8 @@ class _Run:
         while not self._over:
             mixing = len(elites) % MIXING == MIXING - 1
             start = np.stack([place.bits for place in elites]) if mixing else None
+            if not elites:
+                start = _coarse(self._problem.space)
             found = self._polished(self._evolved(rng, start))
             best = min((place.rank for place in elites), default=(np.inf,))
             stale = 0 if found.rank < best else stale + 1
@@ -168,3 +172,14 @@ class _Run:
             reproducible=ended not in ("time", "interrupted"),
             notes=(self._done,) if self._done else (),
         )
+
+
+def _coarse(space: Space) -> Bits:
+    """Schemes that keep one column at a level of its hierarchy and hide all others."""
+    rows = []
+    for j, column in enumerate(space.columns):
+        for level in column.levels[-COARSE_LEVELS:]:
+            row = np.zeros(space.positions, dtype=bool)
+            row[space.segment(j)] = level.bits
+            rows.append(row)
+    return np.unique(np.stack(rows), axis=0)

@@ -127,21 +127,21 @@ def medium_histogram(seed: int) -> Histogram:
     return count(open_source(data=pa.table(data)), quasis)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_rounds_reach_the_known_optimum(seed: int) -> None:
-    """Seeds picked because they succeed: not every run does.
+def test_rounds_reach_the_known_optimum_on_most_tables() -> None:
+    """The first eight tables and seeds, none picked; not every run ends at the optimum."""
+    assert sum(reaches_the_optimum(seed) for seed in range(8)) >= 7
 
-    Of 180 runs on 60 such tables (three seeds each) 168 reached the least ach.
-    """
+
+def reaches_the_optimum(seed: int) -> bool:
     histogram = medium_histogram(seed)
     aim = [AIM, Preference(nwp=0.2, necd=1.0)][seed % 2]
     with problem_of(histogram, [2, 4, 7][seed % 3], aim, 1) as problem:
         assert 2_000 < space_size(problem.space) <= 50_000
         every = np.concatenate(list(all_schemes(problem.space)))
         wanted = optimum(problem, problem.space.batch_of_bits(every))
-        found = run(problem, seed=100 * seed + 1)
-        assert answer(problem, found) == wanted
+        found = run(problem, seed=seed)
         assert found.stopped == "finished"
+        return answer(problem, found) == wanted
 
 
 def test_rounds_say_that_nothing_better_was_found() -> None:
@@ -241,6 +241,16 @@ def test_an_interrupt_ends_the_search_at_once(at: int) -> None:
         assert len(found.solutions)
 
 
+def test_an_interrupted_round_does_not_count_as_one_that_found_nothing() -> None:
+    settings = replace(ROUNDS, rounds=1)
+    steps: list[Progress] = []
+    with problem_of(medium_histogram(2), 4, AIM, 1) as problem:
+        assert run(problem, settings, watch=Watch(on_progress=steps.append)).notes
+        watch, _ = interrupting(len(steps) - 2)
+        found = run(problem, settings, watch=watch)
+    assert (found.stopped, found.reproducible, found.notes) == ("interrupted", False, ())
+
+
 def test_time_ends_the_search_with_the_best_so_far() -> None:
     with problem_of(medium_histogram(2), 4, AIM, 1) as problem:
         for settings in (ROUNDS, AutoSettings(exact=50_000)):
@@ -259,13 +269,16 @@ def test_what_was_tried_whole_is_exact_however_long_it_took() -> None:
     assert found.notes == ("exact: every scheme was tried",)
 
 
-def test_patience_counts_generations_and_polished_solutions() -> None:
+@pytest.mark.parametrize("patience", [5, 35])
+def test_patience_counts_generations_and_polished_solutions(patience: int) -> None:
     steps: list[Progress] = []
-    watch = Watch(on_progress=steps.append, patience=20)
+    watch = Watch(on_progress=steps.append, patience=patience)
     with problem_of(medium_histogram(3), 4, AIM, 1) as problem:
         found = run(problem, watch=watch)
     assert (found.stopped, found.reproducible, found.notes) == ("patience", True, ())
-    assert len({step.best for step in steps[-21:]}) == 1
+    unchanged = [step.best for step in steps].count(steps[-1].best) - 1
+    # Polishing reports its batches too, but only its end counts.
+    assert unchanged == patience if patience < 30 else unchanged > patience
     assert found.chosen is not None
     assert steps[-1].best_k == found.scores.k[found.chosen]
 
