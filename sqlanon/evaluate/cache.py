@@ -28,20 +28,52 @@ ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_
 
 
 class Cache:
-    """The measurements of one histogram and label."""
+    """The measurements of one histogram and label, kept in memory and in a workspace if given."""
 
     def __init__(self, histogram: str, label: str | None, workspace: str | Path | None) -> None:
-        self._histogram = histogram
-        self._label = label or ""
         self._by_key: dict[bytes, Measurement] = {}
+        self._table = None if workspace is None else _Table(histogram, label or "", workspace)
+
+    def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
+        """The measurement of one scheme, if it is known in enough detail."""
+        key = batch.keys[row]
+        known = self._by_key.get(key)
+        if known is None and self._table is not None and self._table.stored:
+            known = self._table.stored.get(batch.fingerprint(row))
+            if known is not None:
+                self._by_key[key] = known
+        return known if known is not None and known.detail.covers(detail) else None
+
+    def put(self, batch: Batch, row: int, measured: Measurement) -> None:
+        self._by_key[batch.keys[row]] = measured
+        if self._table is not None:
+            self._table.put(batch.fingerprint(row), measured)
+
+    def flush(self) -> None:
+        """Writes what is new to the workspace."""
+        if self._table is not None:
+            self._table.flush()
+
+    def close(self) -> None:
+        """Writes what is new to the workspace and closes it."""
+        if self._table is not None:
+            self._table.close()
+
+
+class _Table:
+    """The table `evaluation` of a workspace file; `stored` is what earlier runs left there."""
+
+    def __init__(self, histogram: str, label: str, workspace: str | Path) -> None:
+        self._histogram = histogram
+        self._label = label
         self._pending: dict[str, Measurement] = {}
-        self._connection = _open(workspace)
+        self._connection = _open(Path(workspace))
         try:
             with _private_files():
                 self._connection.execute(
                     resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
                 )
-            self._stored = self._load()
+            self.stored = self._load()
         except duckdb.Error as error:
             self._connection.close()
             raise EngineError(
@@ -49,19 +81,9 @@ class Cache:
                 f"file, or delete this one. {str(error).splitlines()[0]}"
             ) from error
 
-    def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
-        """The measurement of one scheme, if it is known in enough detail."""
-        key = batch.keys[row]
-        known = self._by_key.get(key)
-        if known is None and self._stored:
-            known = self._stored.get(batch.fingerprint(row))
-            if known is not None:
-                self._by_key[key] = known
-        return known if known is not None and known.detail.covers(detail) else None
-
-    def put(self, batch: Batch, row: int, measured: Measurement) -> None:
-        self._by_key[batch.keys[row]] = measured
-        self._pending[batch.fingerprint(row)] = measured
+    def put(self, scheme: str, measured: Measurement) -> None:
+        """Keeps a measurement; it is written behind, together with others."""
+        self._pending[scheme] = measured
         if len(self._pending) >= FLUSH_EVERY:
             self.flush()
 
@@ -116,10 +138,7 @@ def _measurement(row: dict[str, Any]) -> Measurement:
     return Measurement(**arrays, detail=Detail(row["below"], row["budget"]))  # type: ignore[arg-type]
 
 
-def _open(workspace: str | Path | None) -> duckdb.DuckDBPyConnection:
-    if workspace is None:
-        return duckdb.connect(":memory:", config={"threads": 1})
-    path = Path(workspace)
+def _open(path: Path) -> duckdb.DuckDBPyConnection:
     refuse_other_files(path)
     try:
         with _private_files():
