@@ -60,3 +60,12 @@ def _small_losses(classes: Mapping[str, Ints], layout: Layout, batch: Batch) -> 
             totals[:, j] = np.add.reduceat((atoms - 1) * rows, starts)
     ends = np.searchsorted(candidate[starts], np.arange(len(batch) + 1))
     return [totals[a:b] for a, b in pairwise(ends)]
+
+
+def with_suppressible(sizes: Mapping[str, Ints], detail: Detail) -> Ints:
+    """The candidates whose smallest class size fits into the budget of a rule."""
+    order = np.lexsort((sizes["size"], sizes["candidate"]))
+    candidate, size = sizes["candidate"][order], sizes["size"][order]
+    first = np.flatnonzero(np.append(True, candidate[1:] != candidate[:-1]))
+    fits = (size[first] < detail.below) & (sizes["n_rows"][order][first] <= detail.budget)
+    return candidate[first][fits]

@@ -123,14 +123,15 @@ class Evaluator:
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]
         losses = self.column_loss(batch)
-        self.effort.queries += len(groups)
 
         def work(database: Database, group: Group) -> list[Measurement]:
-            answer = self._workbench.query(database, layout, group, words, detail)
+            answer = self._workbench.answer(database, layout, group, words, detail)
             members = batch.take(group.members)
             return read_answer(answer, layout, members, losses[group.members], detail)
 
+        before = self._workbench.queries
         measured: dict[int, Measurement] = {}
         for group, results in zip(groups, self._workbench.map(work, groups), strict=True):
             measured |= zip(group.members.tolist(), results, strict=True)
+        self.effort.queries += self._workbench.queries - before
         return [measured[row] for row in range(len(batch))]

@@ -6,6 +6,7 @@ It holds the histogram only, never the source, and nothing of it touches the dis
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.engines.base import Tracer
+from sqlanon.evaluate.answer import with_suppressible
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
 from sqlanon.evaluate.plan import Group
@@ -22,6 +24,9 @@ from sqlanon.histogram import Histogram, Tally
 from sqlanon.measurement import Detail, Ints
 from sqlanon.render import render
 from sqlanon.scheme import Batch
+
+MANY = 16
+"""From so many schemes on, a second query for the suppressible classes alone pays."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,6 +44,8 @@ class Workbench:
 
     def __init__(self, histogram: Histogram, label: str | None, workers: int | None = None) -> None:
         self.tracer = Tracer()
+        self.queries = 0
+        self._lock = threading.Lock()
         self.workers = workers or os.cpu_count() or 1
         self._histogram = histogram
         self._label = histogram.facets[label].tally if label else None
@@ -83,6 +90,30 @@ class Workbench:
 
         return list(self._pool.map(do, items))
 
+    def answer(
+        self, database: Database, layout: Layout, group: Group, words: Numbers, detail: Detail
+    ) -> dict[str, Ints]:
+        """The class sizes of a group of candidates, and the classes that may be suppressed.
+
+        Fine schemes have many classes and, as their smallest sizes alone exceed the budget,
+        none to suppress: of many schemes only those that have some are asked for classes.
+        """
+        if not detail.budget or len(group.members) < MANY:
+            return self.query(database, layout, group, words, detail)
+        sizes = self.query(database, layout, group, words, Detail())
+        some = with_suppressible(sizes, detail)
+        count = len(sizes["size"])
+        keys = [f"k{w}" for w in range(layout.words)]
+        sizes |= {name: np.zeros(count, dtype=np.int64) for name in ("is_class", *keys)}
+        if not len(some):
+            return sizes
+        part = Group(group.members[some], group.rolled_up)
+        classes = self.query(database, layout, part, words, detail)
+        wanted = classes["is_class"] == 1
+        found = {name: values[wanted] for name, values in classes.items()}
+        found["candidate"] = some[found["candidate"]]
+        return {name: np.concatenate([values, found[name]]) for name, values in sizes.items()}
+
     def query(
         self, database: Database, layout: Layout, group: Group, words: Numbers, detail: Detail
     ) -> dict[str, Ints]:
@@ -95,6 +126,8 @@ class Workbench:
         if detail.budget:
             arguments += [detail.below, detail.budget]
         name, statement = self._statement(database, layout, group.rolled_up, bool(detail.budget))
+        with self._lock:
+            self.queries += 1
         with self.tracer.running(f"{name} -- {len(members)} schemes"):
             found = database.connection.execute(statement, arguments).fetchnumpy()
         return {column: np.asarray(values) for column, values in found.items()}
