@@ -130,8 +130,3 @@ def sort_key(value: Value) -> tuple[bool, Any]:
     if isinstance(value, float) and math.isnan(value):
         return (True, 0.0)
     return (False, value)
-
-
-def same_value(left: Value, right: Value) -> bool:
-    """Equality in which NaN equals NaN."""
-    return sort_key(left) == sort_key(right)
