@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -42,12 +42,16 @@ _EXACT = Context(prec=1000)
 
 @dataclass(frozen=True)
 class ValueDomain:
-    """One atom a value, in the given order."""
+    """One atom a value, in the given order.
+
+    `is_observed` tells that the values are those of the data, not declared by anybody.
+    """
 
     column: str
     kind: Kind
     values: tuple[Value, ...]
     has_null: bool = False
+    is_observed: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         seen: set[object] = set()
@@ -69,7 +73,8 @@ class ValueDomain:
         present = [v for v in values if v is not None]
         _check_zones(column, present)
         present.sort(key=sort_key)
-        return cls(column, kind, tuple(present), has_null=len(present) < len(values))
+        has_null = len(present) < len(values)
+        return cls(column, kind, tuple(present), has_null, is_observed=True)
 
     @property
     def width(self) -> int:

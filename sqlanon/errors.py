@@ -46,9 +46,31 @@ class SubjectError(SqlanonError):
     """The column that names the subject cannot be used to count people."""
 
 
+class CheckError(SqlanonError):
+    """A table cannot be audited as asked."""
+
+
 class EvaluationError(SqlanonError):
     """A scheme cannot be scored as asked."""
 
 
 class SearchError(SqlanonError):
     """A search cannot run as asked."""
+
+
+class CompileError(SqlanonError):
+    """A scheme cannot be written as the SQL of a release."""
+
+
+class PublishError(SqlanonError):
+    """A release cannot be published; source and target are as they were."""
+
+
+class VerificationError(PublishError):
+    """The staged release does not hold what the policy requires, so it was not published."""
+
+    exit_status = 3
+
+
+class CertificateError(SqlanonError):
+    """A certificate cannot be made, read or written."""

@@ -46,6 +46,53 @@ class Family(StrEnum):
     FULL_DOMAIN = "full-domain"
 
 
+class Output(StrEnum):
+    """How the groups of numbers and dates are written; bounds are columns NAME_low, NAME_high."""
+
+    LABEL = "label"
+    LOWER = "lower"
+    MIDPOINT = "midpoint"
+    BOUNDS = "bounds"
+
+
+class Unseen(StrEnum):
+    """What becomes of rows with values that were not there when the scheme was found."""
+
+    ERROR = "error"
+    LEAVE_OUT = "leave_out"
+    TOP = "top"
+
+
+class SuppressedRows(StrEnum):
+    """What becomes of the rows of classes that are too small."""
+
+    LEAVE_OUT = "leave_out"
+    MARK = "mark"
+
+
+class Order(StrEnum):
+    """The order of released rows; a release never keeps the order of its source."""
+
+    SORTED = "sorted"
+    SHUFFLED = "shuffled"
+
+
+class Form(StrEnum):
+    """How a generalization is written in SQL."""
+
+    AUTO = "auto"
+    CASE = "case"
+    JOIN = "join"
+
+
+class Mode(StrEnum):
+    """What publishing makes: a new table, a new content of the source's table, or a view."""
+
+    TABLE = "table"
+    REPLACE = "replace"
+    VIEW = "view"
+
+
 def parse_value(raw: object, kind: Kind) -> Value:
     """The Value that `raw` (from YAML, JSON, CSV or a database) means in a column of `kind`.
 

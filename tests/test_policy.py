@@ -8,34 +8,17 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from policy_mistakes import BASE, mistakes, of, of_age
 
-from sqlanon.errors import PolicyError
 from sqlanon.model import Family
 from sqlanon.policy import Others, Role, parse_policy, read_policy
 
-BASE = {"columns": {"age": {"role": "quasi"}}, "one_row_per_person": True}
-ROLES = "'identifying', 'quasi', 'sensitive', 'label' or 'insensitive'"
-COLUMN_KEYS = "role, weight, family, values, range, granularity, hierarchy"
+ROLES = "'identifying', 'quasi', 'sensitive', 'label', 'insensitive' or 'pseudonym'"
+COLUMN_KEYS = (
+    "role, weight, family, values, range, granularity, hierarchy, min_level, max_level, "
+    "open_ends, output, null_label, form, stable, key, accept"
+)
 SCALAR = "true or false, a number, a date or text"
-
-
-def mistakes(document: Any) -> list[str]:
-    """The lines of the refusal, without the first, which only counts them."""
-    with pytest.raises(PolicyError) as caught:
-        parse_policy(document)
-    first, *lines = str(caught.value).splitlines()
-    count = "a mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
-    assert first == f"policy: {count} in the policy"
-    assert all(line.startswith("  ") and not line.endswith((".", ";")) for line in lines)
-    return [line[2:] for line in lines]
-
-
-def of(**keys: Any) -> list[str]:
-    return mistakes({**BASE, **keys})
-
-
-def of_age(**keys: Any) -> list[str]:
-    return of(columns={"age": {"role": "quasi", **keys}})
 
 
 def test_the_least_policy() -> None:
@@ -89,6 +72,8 @@ def test_the_least_policy() -> None:
         ({"hierarchy": {"msk": {}}}, "hierarchy.msk: unknown key; did you mean mask?"),
         ({"hierarchy": {"str": 1}}, "hierarchy.str: unknown key; known here: intervals, origin, "
          "mask, date, table"),
+        ({"hierarchy": {"mask": {"side": "left"}}}, "hierarchy.mask.side: unknown key; known "
+         "here: character, from"),
         ({"wieght": 2}, "wieght: unknown key; did you mean weight?"),
         ({"zzz": 2}, f"zzz: unknown key; known here: {COLUMN_KEYS}"),
         ({7: 2}, f"7: unknown key; known here: {COLUMN_KEYS}"),
@@ -210,13 +195,15 @@ def test_somebody_owns_the_rows() -> None:
 
 
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "label", "insensitive"])
-def test_a_subject_is_never_released(role: str) -> None:
+def test_a_subject_is_never_released_as_it_is(role: str) -> None:
     columns = {"age": {"role": "quasi"}, "id": {"role": role}}
     assert mistakes({"columns": columns, "subject": "id"}) == [
-        f"subject: 'id' tells people apart, so its role can only be identifying, not {role}"
+        "subject: 'id' tells people apart, so its role can only be identifying or pseudonym, "
+        f"not {role}"
     ]
-    columns["id"]["role"] = "identifying"
-    assert parse_policy({"columns": columns, "subject": "id"}).section.subject == "id"
+    for allowed in ("identifying", "pseudonym"):
+        columns["id"]["role"] = allowed
+        assert parse_policy({"columns": columns, "subject": "id"}).section.subject == "id"
 
 
 def test_all_mistakes_at_once() -> None:

@@ -25,7 +25,8 @@ class Quasi:
 
     `values` lists the domain in order (None for NULL). `range` with `granularity` makes
     intervals. A finished hierarchy lists the domain itself; a builder works on whatever
-    atoms the column has.
+    atoms the column has. `min_level` and `max_level` are those of the column; whether it has
+    such levels shows when it is complete.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Quasi:
     range: tuple[object, object] | None = None
     granularity: object = None
     hierarchy: Hierarchy | HierarchyBuilder | None = None
+    min_level: int = 0
+    max_level: int | None = None
 
     def declared_domain(self, kind: Kind) -> Domain | None:
         """The domain as far as it is known without looking at the data."""
@@ -59,11 +62,11 @@ class Quasi:
     def complete(self, domain: Domain) -> Column:
         """The column over its final domain, the atoms in the order of the hierarchy."""
         hierarchy = self.hierarchy
-        if hierarchy is None:
-            return Column(domain, None, self.family, self.weight)
-        if not isinstance(hierarchy, Hierarchy):
-            hierarchy = hierarchy(domain.left_ends, domain.kind)
-        return Column(_ordered(domain, hierarchy), hierarchy, self.family, self.weight)
+        if hierarchy is not None:
+            if not isinstance(hierarchy, Hierarchy):
+                hierarchy = hierarchy(domain.left_ends, domain.kind)
+            domain = _ordered(domain, hierarchy)
+        return Column(domain, hierarchy, self.family, self.weight, self.min_level, self.max_level)
 
 
 def _ordered(domain: Domain, hierarchy: Hierarchy) -> Domain:
@@ -84,4 +87,4 @@ def _ordered(domain: Domain, hierarchy: Hierarchy) -> Domain:
     if missing:
         listed = ", ".join(repr(format_value(v)) for v in missing[:5])
         raise HierarchyError(f"{where} has no leaf for {listed}; add it, or leave `values` out")
-    return ValueDomain(domain.column, domain.kind, leaves, domain.has_null)
+    return ValueDomain(domain.column, domain.kind, leaves, domain.has_null, domain.is_observed)

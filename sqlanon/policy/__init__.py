@@ -1,15 +1,10 @@
-"""The policy file: roles of columns, domains, requirements and preferences."""
+"""The policy file: roles of columns, domains, requirements, preferences and the release."""
 
+from sqlanon.policy.columns import ColumnSection, HierarchySection, Role
+from sqlanon.policy.places import PublishSection, SourceSection
 from sqlanon.policy.policy import Policy, parse_policy, read_policy
-from sqlanon.policy.schema import (
-    ColumnSection,
-    HierarchySection,
-    Others,
-    PolicySection,
-    Role,
-    SearchSection,
-    SourceSection,
-)
+from sqlanon.policy.schema import Others, PolicySection
+from sqlanon.policy.settings import SearchSection, SuppressionSection
 
 __all__ = [
     "ColumnSection",
@@ -17,9 +12,11 @@ __all__ = [
     "Others",
     "Policy",
     "PolicySection",
+    "PublishSection",
     "Role",
     "SearchSection",
     "SourceSection",
+    "SuppressionSection",
     "parse_policy",
     "read_policy",
 ]

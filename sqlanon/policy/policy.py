@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,41 @@ import yaml
 from pydantic import ValidationError
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.problems import describe
-from sqlanon.policy.schema import ColumnSection, PolicySection, Role
+from sqlanon.policy.columns import ColumnSection, Role
+from sqlanon.policy.problems import describe, line_at
+from sqlanon.policy.schema import PolicySection
+from sqlanon.policy.variables import PUBLISH, SOURCE, Expansion, expand, key_place
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A valid policy. Relative paths in it start at `folder`; `origin` is for messages."""
+    """A valid policy. Relative paths in it start at `folder`; `origin` is for messages.
+
+    The section holds addresses and keys as they are written, with their variables. What the
+    variables held when the policy was read is told by the three methods below only: keep it
+    out of messages, and pass messages that may contain it through `hide`.
+    """
 
     section: PolicySection
     folder: Path
     origin: str
+    _expansion: Expansion = field(default=Expansion(), repr=False, compare=False)
+
+    def source_connection(self) -> str | None:
+        """The address of the source's database, variables filled in."""
+        return self._expansion.texts.get(SOURCE)
+
+    def publish_connection(self) -> str | None:
+        """The address of another database for the release, variables filled in."""
+        return self._expansion.texts.get(PUBLISH)
+
+    def key_of(self, column: str) -> str | None:
+        """The secret of a column of stable pseudonyms; None where each release makes a new one."""
+        return self._expansion.texts.get(key_place(column))
+
+    def hide(self, message: str) -> str:
+        """The message without what the variables of the policy hold."""
+        return self._expansion.hide(message)
 
     def columns_with(self, role: Role) -> dict[str, ColumnSection]:
         """The columns of one role, in the order of the file."""
@@ -37,8 +62,16 @@ class Policy:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names what the policy says, however it is written."""
-        content = self.section.model_dump(mode="json", by_alias=True)
+        """Names what the policy says, however it is written, with its variables as variables.
+
+        Keys that say what is the default anyway do not count, so that new keys leave the
+        fingerprints of older policies alone. Nor do the secrets of pseudonyms: a fingerprint
+        is shown, and one that is written out could be guessed with it.
+        """
+        secrets = {"columns": {"__all__": {"key"}}}
+        content = self.section.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude=secrets
+        )
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -54,22 +87,39 @@ def read_policy(path: str | Path) -> Policy:
     return parse_policy(_yaml(text, str(path)), folder=path.parent, origin=str(path))
 
 
-def parse_policy(document: Any, *, folder: Path | None = None, origin: str = "policy") -> Policy:
-    """The policy in a mapping, such as a YAML file or a Python program holds."""
+def parse_policy(
+    document: Any,
+    *,
+    folder: Path | None = None,
+    origin: str = "policy",
+    environment: Mapping[str, str] = os.environ,
+) -> Policy:
+    """The policy in a mapping, such as a YAML file or a Python program holds.
+
+    `environment` holds the variables that addresses and keys may name as ${NAME}.
+    """
     if not isinstance(document, Mapping):
         found = "nothing" if document is None else f"{type(document).__name__} {document!r:.60}"
         raise PolicyError(f"{origin}: expected keys such as `columns:`, found {found}")
+    problems: list[str] = []
     try:
         document = _plain(document)
+        expansion, wrong = expand(document, environment)
+        problems += [line_at(place, words) for place, words in wrong]
         section = PolicySection.model_validate(document)
     except RecursionError:
         raise PolicyError(f"{origin}: is nested too deeply") from None
     except ValidationError as error:
-        problems = describe(error, document)
-        count = f"{len(problems)} mistakes" if len(problems) > 1 else "a mistake"
-        lines = "\n".join(f"  {problem}" for problem in problems)
-        raise PolicyError(f"{origin}: {count} in the policy\n{lines}") from None
-    return Policy(section, folder or Path(), origin)
+        raise _refusal(origin, [*describe(error, document), *problems]) from None
+    if problems:
+        raise _refusal(origin, problems)
+    return Policy(section, folder or Path(), origin, expansion)
+
+
+def _refusal(origin: str, problems: list[str]) -> PolicyError:
+    count = f"{len(problems)} mistakes" if len(problems) > 1 else "a mistake"
+    lines = "\n".join(f"  {problem}" for problem in problems)
+    return PolicyError(f"{origin}: {count} in the policy\n{lines}")
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sqlanon.policy.schema import PolicySection
+from sqlanon.policy.variables import is_secret
 
 Path = tuple[Any, ...]
 Node = Mapping[str, Any]
@@ -56,12 +57,11 @@ def _path(problem: Any, document: Any) -> Path:
 
 def _lines(path: Path, problems: list[Any]) -> list[str]:
     """What is wrong at one path; of several alternatives that failed, what tells most."""
-    where = ".".join(map(_step, path))
+    where = _where(path)
     by_kind = {problem["type"]: problem for problem in reversed(problems)}
     if "value_error" in by_kind:
-        prefix = f"{where}: " if where else ""
         message = by_kind["value_error"]["msg"].removeprefix("Value error, ")
-        return [prefix + line for line in message.splitlines()]
+        return [line_at(path, line) for line in message.split("\n")]
     if "extra_forbidden" in by_kind or "invalid_key" in by_kind:
         return [f"{where}: unknown key{_nearest(path)}"]
     if problems[0]["loc"][-1] == "[key]":
@@ -73,7 +73,21 @@ def _lines(path: Path, problems: list[Any]) -> list[str]:
     if "missing" in by_kind and problems[0]["loc"][-1] == path[-1]:
         return [f"{where}: is missing; expected {allowed}"]
     found = problems[0]["input"] if "missing" not in by_kind else by_kind["missing"]["input"]
+    if is_secret(path):
+        return [f"{where}: found {'nothing' if found is None else 'no text'}, expected {allowed}"]
     return [f"{where}: found {_found(found)}, expected {allowed}{_meant(found, path)}"]
+
+
+def line_at(path: Path, words: str) -> str:
+    """A mistake after its key path; words that begin with .key: continue the path."""
+    where = _where(path)
+    if words.startswith("."):
+        return where + words if where else words[1:]
+    return f"{where}: {words}" if where else words
+
+
+def _where(path: Path) -> str:
+    return ".".join(map(_step, path))
 
 
 def _step(step: Any) -> str:
@@ -161,7 +175,8 @@ def _words(node: Node) -> str:
         case "integer" | "number":
             return ("a whole number" if node["type"] == "integer" else "a number") + _bounds(node)
         case "string":
-            return "a date" if "format" in node else "text"
+            kind = "text that is not blank" if "pattern" in node else "text"
+            return "a date" if "format" in node else kind
         case "array":
             return "a list of at least one" if node.get("minItems") else "a list"
         case _:

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import model_validator
 
-from sqlanon.domain import CALENDAR_STEPS
-from sqlanon.model import Family
-
-Scalar = bool | int | float | dt.datetime | dt.date | str
-# Strict, because `k: yes` and `k: "5"` are slips of the pen rather than numbers.
-Flag = Annotated[bool, Strict()]
-Whole = Annotated[int, Strict()]
-Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
-
-
-def _says(allowed: str, **constraints: Any) -> FieldInfo:
-    """A field whose messages say in these words what it may hold."""
-    field: FieldInfo = Field(json_schema_extra={"allowed": allowed}, **constraints)
-    return field
-
-
-class Role(StrEnum):
-    """What a column means for privacy."""
-
-    IDENTIFYING = "identifying"
-    QUASI = "quasi"
-    SENSITIVE = "sensitive"
-    LABEL = "label"
-    INSENSITIVE = "insensitive"
+from sqlanon.model import Mode, Output
+from sqlanon.policy.columns import ColumnSection, Role
+from sqlanon.policy.fields import Flag, Section, about, refuse
+from sqlanon.policy.places import PublishSection, SourceSection
+from sqlanon.policy.settings import (
+    PreferenceSection,
+    PrivacySection,
+    SearchSection,
+    SuppressionSection,
+)
 
 
 class Others(StrEnum):
@@ -45,163 +29,34 @@ class Others(StrEnum):
     INSENSITIVE = "insensitive"
 
 
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class SourceSection(Section):
-    """Where the table is: on a connection, or in a file."""
-
-    connection: str | None = None
-    table: str | None = None
-    query: str | None = None
-    file: str | None = None
-
-    @model_validator(mode="after")
-    def _one_relation(self) -> SourceSection:
-        given = [k for k in ("table", "query", "file") if getattr(self, k) is not None]
-        if len(given) > 1:
-            raise ValueError(f"give one of table, query and file, not {' and '.join(given)}")
-        if self.file is not None and self.connection is not None:
-            raise ValueError("a file needs no connection; leave one of the two out")
-        return self
-
-
-class MaskSection(Section):
-    """Characters hidden one by one, such as 1234* and 123** of a zip code."""
-
-    character: Annotated[str, _says("one character", min_length=1, max_length=1)] = "*"
-    side: Annotated[Literal["right", "left"], Field(alias="from")] = "right"
-
-
-class HierarchySection(Section):
-    """A hierarchy that is built over the values of the column, or read from a table."""
-
-    intervals: Annotated[list[Whole | Number], Field(min_length=1)] | None = None
-    origin: Whole | Number = 0
-    mask: MaskSection | None = None
-    date: Annotated[list[str], Field(min_length=1)] | None = None
-    table: str | None = None
-
-    @model_validator(mode="after")
-    def _one_builder(self) -> HierarchySection:
-        given = [k for k in ("intervals", "mask", "date", "table") if getattr(self, k) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
-            raise ValueError(f"give one of intervals, mask, date and table, not {found}")
-        if self.intervals is None and "origin" in self.model_fields_set:
-            raise ValueError("origin is for intervals; leave it out")
-        return self
-
-
-class ColumnSection(Section):
-    """One column. All keys but `role` are for quasi-identifiers."""
-
-    role: Role
-    weight: Annotated[Number, Field(ge=0)] = 1.0
-    family: Family | None = None
-    values: Annotated[list[Scalar | None], Field(min_length=1)] | None = None
-    range: Annotated[tuple[Scalar, Scalar] | None, _says("two values, [lowest, highest]")] = None
-    granularity: Annotated[
-        Whole | Number | str | None, _says(f"a number or one of {', '.join(CALENDAR_STEPS)}")
-    ] = None
-    hierarchy: Annotated[
-        str | HierarchySection | None,
-        _says("the name of a file, or one of the keys intervals, mask, date and table"),
-    ] = None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> ColumnSection:
-        extra = sorted(self.model_fields_set - {"role"})
-        if self.role is not Role.QUASI and extra:
-            raise ValueError(f"{extra[0]} is for quasi-identifiers; the role is {self.role}")
-        if self.values is not None and self.range is not None:
-            raise ValueError("give the domain as values or as a range, not both")
-        if (self.range is None) != (self.granularity is None):
-            raise ValueError("range and granularity go together")
-        if self.values is not None and isinstance(self.hierarchy, str):
-            raise ValueError("the hierarchy file lists the domain already; leave values out")
-        return self
-
-
-class PrivacySection(Section):
-    """What every class of the released table must satisfy."""
-
-    k: Annotated[Whole, Field(ge=1)]
-
-
-class PreferenceSection(Section):
-    """The loss and bias that would still be welcome."""
-
-    nwp: Annotated[Number, Field(ge=0, le=1)]
-    necd: Annotated[Number, Field(ge=0, le=1)]
-
-
-class SuppressionSection(Section):
-    """How many rows may be left out instead of generalizing everything more."""
-
-    limit: Annotated[Number, Field(ge=0, le=1)] = 0.0
-
-
-class SearchSection(Section):
-    """How solutions are searched. Settings that belong to another method are refused."""
-
-    COMMON: ClassVar = frozenset({"method", "loss", "seed", "seconds", "patience"})
-
-    method: Literal[
-        "auto",
-        "nsga2",
-        "reference-direction",
-        "genitor",
-        "poka",
-        "front",
-        "exhaustive",
-        "optimal",
-    ] = "auto"
-    loss: Literal["nwp", "glm", "dcn", "ce"] | None = None
-    seed: Annotated[Whole, Field(ge=0)] = 1
-    seconds: Annotated[Number, _says("a number above 0", gt=0)] | None = None
-    patience: Annotated[Whole, Field(ge=1)] | None = None
-    population: Annotated[Whole, Field(ge=2)] | None = None
-    evaluations: Annotated[Whole, Field(ge=1)] | None = None
-    crossover: Annotated[Number, Field(ge=0, le=1)] | Literal["new", "trad"] | None = None
-    mutation: Annotated[Number, Field(ge=0, le=1)] | None = None
-    block_mutation: Flag | None = None
-    bias: Annotated[Number, Field(ge=1, le=2)] | None = None
-    brood: Annotated[Whole, Field(ge=1)] | None = None
-    allow_duplicates: Flag | None = None
-    depth: Annotated[Whole, Field(ge=1)] | None = None
-    past_plateaus: Flag | None = None
-    exact: Annotated[Whole, Field(ge=0)] | None = None
-    rounds: Annotated[Whole, Field(ge=1)] | None = None
-    start: PreferenceSection | None = None
-    points: Annotated[Whole, Field(ge=1)] | None = None
-
-
 class PolicySection(Section):
-    """The whole file."""
+    """What is known of a table and what its release must satisfy."""
 
-    source: SourceSection = SourceSection()
+    source: Annotated[SourceSection, about("Where the table is.")] = SourceSection()
     columns: Annotated[
-        dict[str, ColumnSection], _says("columns, such as age: {role: quasi}", min_length=1)
+        dict[str, ColumnSection],
+        about("What each column is.", "columns, such as age: {role: quasi}", min_length=1),
     ]
-    others: Others = Others.REFUSE
-    subject: str | None = None
-    one_row_per_person: Flag = False
-    privacy: PrivacySection | None = None
-    preference: PreferenceSection | None = None
-    suppression: SuppressionSection = SuppressionSection()
-    search: SearchSection = SearchSection()
+    others: Annotated[Others, about("What becomes of columns that are not named.")] = Others.REFUSE
+    subject: Annotated[str | None, about("The column that names the person a row is about.")] = None
+    one_row_per_person: Annotated[Flag, about("Promises that every row is another person.")] = False
+    privacy: Annotated[
+        PrivacySection | None, about("What every class of the release must satisfy.")
+    ] = None
+    preference: Annotated[
+        PreferenceSection | None, about("The loss and bias that would still be welcome.")
+    ] = None
+    suppression: Annotated[
+        SuppressionSection, about("How many rows may be suppressed, and how.")
+    ] = SuppressionSection()
+    search: Annotated[SearchSection, about("How solutions are searched.")] = SearchSection()
+    publish: Annotated[PublishSection, about("Where the release goes and how it is made.")] = (
+        PublishSection()
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> PolicySection:
-        problems = [*self._about_people(), *self._about_columns()]
-        if self.suppression.limit and self.privacy is None:
-            problems.append(
-                "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
-            )
-        if problems:
-            raise ValueError("\n".join(problems))
+        refuse([*self._about_people(), *self._about_columns(), *self._about_the_release()])
         return self
 
     def _about_people(self) -> Iterator[str]:
@@ -213,10 +68,10 @@ class PolicySection(Section):
                 "names the person a row is about, or `one_row_per_person: true`"
             )
         role = None if self.subject not in self.columns else self.columns[self.subject].role
-        if role not in (None, Role.IDENTIFYING):
+        if role not in (None, Role.IDENTIFYING, Role.PSEUDONYM):
             yield (
                 f"subject: {self.subject!r} tells people apart, so its role can only be "
-                f"identifying, not {role}"
+                f"identifying or pseudonym, not {role}"
             )
 
     def _about_columns(self) -> Iterator[str]:
@@ -230,3 +85,43 @@ class PolicySection(Section):
         if len(labels) > 1:
             named = " and ".join(map(repr, labels))
             yield f"columns: at most one column can be the label, not {named}"
+
+    def _about_the_release(self) -> Iterator[str]:
+        if self.suppression.limit and self.privacy is None:
+            yield "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
+        yield from self._about_bounds()
+        yield from self._about_the_place()
+
+    def _about_bounds(self) -> Iterator[str]:
+        """Databases take names for equal that differ in upper and lower case only."""
+        released = {n.lower(): n for n, c in self.columns.items() if c.role != Role.IDENTIFYING}
+        for name, column in self.columns.items():
+            if column.output is Output.BOUNDS:
+                for bound in (f"{name}_low", f"{name}_high"):
+                    if bound.lower() in released:
+                        yield (
+                            f"columns: {name!r} with output bounds becomes a column {bound!r}, "
+                            f"and there is {released[bound.lower()]!r} already"
+                        )
+
+    def _about_the_place(self) -> Iterator[str]:
+        source, publish = self.source, self.publish
+        if publish.mode is Mode.REPLACE and source.table is None:
+            yield "publish.mode: replace needs source.table, the table that is replaced"
+        if publish.mode is Mode.VIEW:
+            if source.table is None and source.query is None:
+                yield (
+                    "publish.mode: view needs source.table or source.query on a connection, "
+                    "because a view reads what is in its own database"
+                )
+            if any(c.role is Role.PSEUDONYM for c in self.columns.values()):
+                yield (
+                    "publish.mode: a view would show the secret of its pseudonyms to everyone "
+                    "who can read its definition; take mode table"
+                )
+        elsewhere = publish.connection not in (None, source.connection)
+        if publish.to is not None and publish.to == source.table and not elsewhere:
+            yield (
+                f"publish.to: {publish.to!r} is the source itself; take another name, or "
+                "mode: replace without this"
+            )

@@ -72,6 +72,7 @@ class Space:
         self.columns = tuple(columns)
         self.tables = tuple(PartitionTable(c) for c in self.columns)
         self.offsets = np.cumsum([0, *(c.positions for c in self.columns)])
+        self._is_limited = any(c.is_limited for c in self.columns)
 
     @property
     def positions(self) -> int:
@@ -80,8 +81,31 @@ class Space:
 
     @property
     def heights(self) -> tuple[int, ...]:
-        """The DGH lengths: the top node of the lattice."""
+        """The DGH lengths."""
         return tuple(c.height for c in self.columns)
+
+    @property
+    def limits(self) -> tuple[tuple[int, int], ...]:
+        """The least and the greatest level of each column: bottom and top of the lattice."""
+        return tuple(c.limits for c in self.columns)
+
+    @cached_property
+    def demanded(self) -> Bits:
+        """The cuts that every scheme has, because of max_level."""
+        return np.concatenate([np.zeros(0, bool), *(c.coarsest.bits for c in self.columns)])
+
+    @cached_property
+    def permitted(self) -> Bits:
+        """The only cuts that a scheme may have, because of min_level."""
+        return np.concatenate([np.zeros(0, bool), *(c.finest.bits for c in self.columns)])
+
+    def within_limits(self, bits: Bits) -> Bits:
+        """`bits` (one string, or one a row) with the cuts demanded and no others than permitted.
+
+        A string of the columns' families stays one: its groups are merged or split where
+        nodes, or levels, of the hierarchies begin and end.
+        """
+        return (bits | self.demanded) & self.permitted if self._is_limited else bits
 
     def segment(self, column: int) -> slice:
         """Where a column's bits lie in the string over all columns."""
@@ -98,10 +122,14 @@ class Space:
         return Batch(self, ids)
 
     def batch_of_bits(self, bits: Bits) -> Batch:
-        """One scheme a row of bits; NULL's cuts are made to follow the others."""
+        """One scheme a row of bits, within the limits; NULL's cuts are made to follow the others.
+
+        No search can reach a scheme beyond the limits, whatever strings it makes up.
+        """
         bits = np.asarray(bits, dtype=bool)
         if bits.ndim != 2 or bits.shape[1] != self.positions:
             raise SchemeError(f"bit strings of {self.positions} bits are needed, one a row")
+        bits = self.within_limits(bits)
         ids = np.empty((len(bits), len(self.columns)), dtype=np.int32)
         for j, (column, table) in enumerate(zip(self.columns, self.tables, strict=True)):
             part = bits[:, self.segment(j)]
@@ -115,8 +143,9 @@ class Space:
         levels = np.asarray(levels)
         if levels.ndim != 2 or levels.shape[1] != len(self.columns):
             raise SchemeError(f"nodes of {len(self.columns)} levels are needed, one a row")
-        if len(levels) and ((levels < 0).any() or (levels > np.array(self.heights)).any()):
-            raise SchemeError(f"levels must lie between 0 and {list(self.heights)}")
+        low, high = np.array(self.limits, dtype=np.int64).reshape(-1, 2).T
+        if (levels < low).any() or (levels > high).any():
+            raise SchemeError(f"levels must lie between {low.tolist()} and {high.tolist()}")
         ids = np.empty(levels.shape, dtype=np.int32)
         for j, table in enumerate(self.tables):
             ids[:, j] = table.level_ids[levels[:, j]]

@@ -1,4 +1,4 @@
-"""A quasi-identifier as searches see it: its domain, hierarchy, family and weight."""
+"""A quasi-identifier as searches see it: domain, hierarchy, family, weight and level limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlanon.domain import Domain
-from sqlanon.errors import HierarchyError
+from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.model import Family
 from sqlanon.scheme.partition import Partition
@@ -18,18 +18,43 @@ class Column:
 
     The leaves of the hierarchy are the atoms of the domain, in the same order, NULL aside.
     Without a hierarchy the tree is flat: the atoms under one root.
+
+    min_level   a partition has no cut that this level does not have
+    max_level   a partition has every cut that this level has; None: the root, no limit
     """
 
     domain: Domain
     hierarchy: Hierarchy | None = None
     family: Family = Family.CONTIGUOUS
     weight: float = 1.0
+    min_level: int = 0
+    max_level: int | None = None
 
     def __post_init__(self) -> None:
         if self.hierarchy and len(self.hierarchy.leaves) != self.domain.width:
             raise HierarchyError(
                 f"column {self.name!r}: the hierarchy {self.hierarchy.origin} has "
                 f"{len(self.hierarchy.leaves)} leaves, the domain {self.domain.width} atoms"
+            )
+        if self.is_limited:
+            self._check_limits()
+
+    def _check_limits(self) -> None:
+        # Whether a flat column has one value or several is up to the data, not to the policy.
+        highest = max(self.height, 1)
+        for key, level in (("min_level", self.min_level), ("max_level", self.max_level)):
+            if level is not None and not 0 <= level <= highest:
+                tree = "without a hierarchy"
+                if self.hierarchy is not None:
+                    tree = f"under the hierarchy {self.hierarchy.origin}"
+                raise PolicyError(
+                    f"column {self.name!r}: {key} {level} is not one of its levels; {tree} its "
+                    f"height is {highest}, so give 0 (the values) to {highest} (all in one group)"
+                )
+        if self.max_level is not None and self.min_level > self.max_level:
+            raise PolicyError(
+                f"column {self.name!r}: min_level {self.min_level} is above max_level "
+                f"{self.max_level}; lower the one or raise the other"
             )
 
     @property
@@ -69,13 +94,62 @@ class Column:
         """The highest level: the DGH length of the papers."""
         return len(self.levels) - 1
 
+    @property
+    def is_limited(self) -> bool:
+        return self.min_level != 0 or self.max_level is not None
+
+    @cached_property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest level that the column may have."""
+        highest = self.height if self.max_level is None else self.max_level
+        return min(self.min_level, self.height), min(highest, self.height)
+
+    @property
+    def finest(self) -> Partition:
+        """The limit below: what is allowed has no other cuts."""
+        return self.levels[self.limits[0]]
+
+    @property
+    def coarsest(self) -> Partition:
+        """The limit above: what is allowed has all these cuts."""
+        return self.levels[self.limits[1]]
+
     def level_of(self, partition: Partition) -> int | None:
-        """The highest level that is this partition, or None."""
+        """The highest level that is this partition, within the limits if one is, or None."""
         found = [i for i, level in enumerate(self.levels) if level == partition]
-        return found[-1] if found else None
+        within = [i for i in found if i <= self.limits[1]] or found
+        return within[-1] if within else None
+
+    def beyond_limits(self, partition: Partition) -> str | None:
+        """How a partition oversteps the limits, in words; None where it does not."""
+        if not self.is_limited:
+            return None
+        low, high = self.limits
+        cuts = set(partition.cuts)
+        if parted := cuts - set(self.finest.cuts):
+            return (
+                f"is finer than min_level {low}, which has {self._both_sides(min(parted))} in one "
+                "group; merge what this level merges, or change min_level in the policy"
+            )
+        if joined := set(self.coarsest.cuts) - cuts:
+            return (
+                f"is more general than max_level {high}, which keeps "
+                f"{self._both_sides(min(joined))} apart; cut where this level cuts, or change "
+                "max_level in the policy"
+            )
+        return None
+
+    def _both_sides(self, position: int) -> str:
+        names = [
+            repr(self.domain.atom_label(i)) if i < self.domain.width else "NULL"
+            for i in (position, position + 1)
+        ]
+        return " and ".join(names)
 
     def allows(self, partition: Partition) -> bool:
-        """Whether the column's family contains the partition."""
+        """Whether the partition is within the limits and the column's family contains it."""
+        if self.beyond_limits(partition) is not None:
+            return False
         if self.family is Family.CONTIGUOUS:
             return self.is_canonical(partition)
         if self.family is Family.FULL_DOMAIN:

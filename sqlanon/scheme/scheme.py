@@ -34,6 +34,9 @@ class Scheme:
                     f"column {column.name!r}: NULL shares a group with a neighbour; "
                     "it stands apart unless the whole column is one group"
                 )
+            beyond = column.beyond_limits(partition)
+            if beyond is not None:
+                raise SchemeError(f"column {column.name!r}: its partition {beyond}")
 
     def __getitem__(self, name: str) -> Partition:
         for column, partition in zip(self.columns, self.partitions, strict=True):

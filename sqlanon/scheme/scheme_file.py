@@ -3,7 +3,11 @@ when other values join the data.
 
     {"version": 1, "columns": {"age": {"cuts": [25, 40, 60]},
                                "education": {"groups": [["10th", "11th"], ["Bachelors"]]},
-                               "race": {"level": 1, "hierarchy": "5f0c…"}}}
+                               "race": {"level": 1, "hierarchy": "5f0c…"}},
+     "domains": {"age": [17, 18, 19, …]}}
+
+`domains` lists the values of columns whose domain was observed in the data, so that a later
+run knows which values are new.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from sqlanon.domain import ValueDomain
 from sqlanon.errors import DomainError, SchemeError
 from sqlanon.model import Family, Value, format_value, json_value, parse_value, sort_key
 from sqlanon.scheme.column import Column
@@ -21,14 +26,34 @@ from sqlanon.scheme.partition import Partition
 from sqlanon.scheme.scheme import Scheme
 
 VERSION = 1
-FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy"}}
+FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy", "null"}}
 """The ways to write a partition, each with the keys that may stand beside it."""
 
 
 def to_document(scheme: Scheme) -> dict[str, Any]:
     """The scheme as the JSON document of a scheme file."""
     pairs = zip(scheme.columns, scheme.partitions, strict=True)
-    return {"version": VERSION, "columns": {c.name: _written(c, p) for c, p in pairs}}
+    document = {"version": VERSION, "columns": {c.name: _written(c, p) for c, p in pairs}}
+    domains = observed_domains(scheme.columns)
+    return {**document, "domains": domains} if domains else document
+
+
+def observed_domains(columns: Sequence[Column]) -> dict[str, list[Any]]:
+    """The values of the columns whose domain nobody declared; None is NULL."""
+    return {
+        c.name: [*map(json_value, c.domain.values), *[None] * c.domain.has_null]
+        for c in columns
+        if isinstance(c.domain, ValueDomain) and c.domain.is_observed
+    }
+
+
+def mentions_null(entry: Any) -> bool:
+    """Whether an entry of a scheme file says that its column had NULLs."""
+    if not isinstance(entry, Mapping):
+        return False
+    groups = entry.get("groups")
+    listed = isinstance(groups, list) and any(isinstance(g, list) and None in g for g in groups)
+    return listed or "null" in entry
 
 
 def from_document(document: Any, columns: Sequence[Column], origin: str = "scheme") -> Scheme:
@@ -61,15 +86,20 @@ def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
     `result.json` stands for its chosen solution, `result.json#2` for solution 2, counted
     from 0 as in the file.
     """
+    return from_document(read_document(reference), columns, str(reference))
+
+
+def read_document(reference: str | Path) -> Any:
+    """The document of a scheme file, or of a solution in a result file (see read_scheme)."""
     path, _, number = (
         str(reference).partition("#") if "#" in str(reference) else (reference, "", "")
     )
     document = _json(Path(path))
     if isinstance(document, Mapping) and "solutions" in document:
-        document = _solution(document, number, str(reference))
-    elif number:
+        return _solution(document, number, str(reference))
+    if number:
         raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
-    return from_document(document, columns, str(reference))
+    return document
 
 
 def _json(path: Path) -> Any:
@@ -91,7 +121,8 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
         raise SchemeError(
             f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
         )
-    return {"columns": solutions[int(chosen)].get("columns")}
+    document = {"columns": solutions[int(chosen)].get("columns")}
+    return {**document, "domains": result["domains"]} if "domains" in result else document
 
 
 def write_scheme(scheme: Scheme, path: str | Path) -> None:
@@ -109,6 +140,8 @@ def _written(column: Column, partition: Partition) -> dict[str, Any]:
         entry: dict[str, Any] = {"level": level}
         if column.hierarchy is not None:
             entry["hierarchy"] = column.hierarchy.fingerprint
+        if column.domain.has_null:
+            entry["null"] = "apart" if partition.cuts else "merged"
         return entry
     domain = column.domain
     if domain.is_sorted:
@@ -126,6 +159,14 @@ def _written(column: Column, partition: Partition) -> dict[str, Any]:
 
 
 def _read(column: Column, entry: Any, where: str) -> Partition:
+    partition = _read_form(column, entry, where)
+    beyond = column.beyond_limits(partition)
+    if beyond is not None:
+        raise SchemeError(f"{where}: its partition {beyond}")
+    return partition
+
+
+def _read_form(column: Column, entry: Any, where: str) -> Partition:
     forms = [form for form in FORMS if isinstance(entry, Mapping) and form in entry]
     if len(forms) != 1:
         raise SchemeError(f"{where}: expected one of {', '.join(FORMS)}, found {entry!r}")

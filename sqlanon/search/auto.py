@@ -2,9 +2,11 @@
 
 A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
 rounds: a short NSGA-II from random schemes, coarse to fine, then its best solutions are
-polished by small moves until none improves; every third round starts from what the others
-ended with. Rounds go on until several in a row find nothing better, which closes the gap
-between most of the local optima where single runs end.
+polished by small moves until none improves, then the best of them is kicked and polished
+again until that has failed a number of times. Of three rounds one looks for little loss only
+at first, since few of the schemes with little loss and little bias lie near those that are
+easy to find, and one starts from what the others ended with. Rounds go on until several in
+a row find nothing better.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ import numpy as np
 
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
+from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import Front, bits_of
+from sqlanon.search.front import Front, bits_of, take
+from sqlanon.search.kick import another, kicked
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.polish import Place, polish, rank_of
+from sqlanon.search.polish import Place, best_of, place_of, polish, rank_of
 from sqlanon.search.problem import Problem
+from sqlanon.search.screen import Screen
+from sqlanon.search.taxonomy import Splits
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,15 @@ POLISHED = 3
 """How many different solutions of a round are polished."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
-MIXING = 3
-"""Every so many rounds the solutions of all rounds are brought together."""
+ROUNDS = ("as wished", "loss first", "mixed")
+"""Kinds of rounds, in turn."""
+LOSS_ONLY = 1e9
+"""A preferred NECD under which only NWP counts."""
+KICKS = 40
+"""A round ends after so many kicks in a row that led to nothing better; in a space of few
+splits after a third as many as there are splits."""
+NEAR = 1.01
+"""Exchanges are many: after a kick they are tried up to so many times the ach of the best."""
 
 
 def auto(
@@ -73,6 +86,7 @@ class _Run:
         self._score = problem.evaluate
         self._settings = settings
         self._watch = watch
+        self._screen = Screen(problem)
         self._front = Front(problem.space)
         self._asked = 0
         self._over = False
@@ -97,15 +111,15 @@ class _Run:
         self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        """Rounds on their own, every third one with what the others found brought together."""
+        """Rounds of three kinds, until several in a row find nothing better."""
         elites: list[Place] = []
         stale = 0
         while not self._over:
-            mixing = len(elites) % MIXING == MIXING - 1
-            start = np.stack([place.bits for place in elites]) if mixing else None
+            kind = ROUNDS[len(elites) % len(ROUNDS)]
+            start = np.stack([place.bits for place in elites]) if kind == "mixed" else None
             if not elites:
                 start = _coarse(self._problem.space)
-            found = self._polished(self._evolved(rng, start))
+            found = self._round(rng, start, loss_first=kind == "loss first")
             best = min((place.rank for place in elites), default=(np.inf,))
             stale = 0 if found.rank < best else stale + 1
             elites.append(found)
@@ -113,31 +127,83 @@ class _Run:
                 self._done = f"of {len(elites)} rounds the last {stale} found nothing better"
                 return
 
-    def _evolved(self, rng: np.random.Generator, start: Bits | None) -> Outcome:
-        """A short run of NSGA-II; a budget smaller than its population cuts that short."""
+    def _round(self, rng: np.random.Generator, start: Bits | None, *, loss_first: bool) -> Place:
+        """Where a round ends: evolved, polished, kicked."""
+        problem = self._problem
+        if loss_first:
+            aim = Preference(problem.preference.nwp, LOSS_ONLY)
+            problem = replace(problem, preference=aim)
+        places = self._evolved(problem, rng, start)
+        if loss_first:
+            places = [self._polished(problem, place) for place in places[:1]]
+            places = [self._judged(place) for place in places]
+        best = places[0]
+        for place in places:
+            found = self._polished(self._problem, place)
+            best = min(best, found, key=lambda place: place.rank)
+        return self._kicked(best, rng)
+
+    def _evolved(
+        self, problem: Problem, rng: np.random.Generator, start: Bits | None
+    ) -> list[Place]:
+        """The best different solutions of a short run of NSGA-II, the best first.
+
+        A budget smaller than its population cuts that short.
+        """
         limit = min(ROUND.evaluations, self._left)
         inner = Watch(on_progress=lambda _: self._pass_on(inner))
-        return nsga2(self._problem, replace(ROUND, evaluations=limit), rng, inner, start)
+        evolved = nsga2(problem, replace(ROUND, evaluations=limit), rng, inner, start)
+        bits, ranks = bits_of(evolved.solutions), rank_of(problem, evolved.scores)
+        order = np.lexsort(ranks.T[::-1])[:POLISHED, None]
+        return [place_of(problem, bits[i], take(evolved.scores, i)) for i in order]
 
     def _pass_on(self, inner: Watch) -> None:
         if self._report(self._settings.evaluations):
             inner.interrupt()
 
-    def _polished(self, evolved: Outcome) -> Place:
-        """The best after polishing the best different solutions of a run."""
-        problem, limit = self._problem, self._settings.evaluations
-        bits, ranks = bits_of(evolved.solutions), rank_of(problem, evolved.scores)
-        order = np.lexsort(ranks.T[::-1])[:POLISHED]
-        places = [Place(bits[i], tuple(ranks[i].tolist())) for i in order]
-        for number, place in enumerate(places):
-            if self._over:
-                break
-            places[number], _ = polish(
-                problem, place, self._left, lambda: self._report(limit, whole=False)
-            )
-            if self._report(limit) or self._left <= 0:
-                self._over = True
-        return min(places, key=lambda place: place.rank)
+    def _judged(self, place: Place) -> Place:
+        """A place with the rank that it has by the preference that was given."""
+        return place_of(self._problem, place.bits[None], place.scores)
+
+    def _polished(self, problem: Problem, place: Place, near: float = np.inf) -> Place:
+        """A place polished, with exchanges up to the ach `near`."""
+        if self._over or self._left <= 0:
+            self._over = True
+            return place
+        limit = self._settings.evaluations
+        found, _ = polish(
+            problem,
+            place,
+            self._left,
+            lambda: self._report(limit, whole=False),
+            screen=self._screen,
+            exchange_up_to=near,
+        )
+        if self._report(limit) or self._left <= 0:
+            self._over = True
+        return found
+
+    def _kicked(self, place: Place, rng: np.random.Generator) -> Place:
+        """The best after kicks from a place that lead to nothing better any more.
+
+        Every second one is polished by another preference at first.
+        """
+        problem, space = self._problem, self._problem.space
+        most, failed, number = min(KICKS, len(Splits.of_space(space)) // 3), 0, 0
+        while failed < most and not self._over and self._left > 0:
+            number += 1
+            bits = kicked(space, place.bits, rng, refining=problem.budget > 0)
+            start = best_of(problem, bits[None])
+            if number % 2 == 0:
+                aim = another(problem.preference, rng)
+                detour = replace(problem, preference=aim)
+                start = place_of(detour, start.bits[None], start.scores)
+                start = self._judged(self._polished(detour, start, 0.0))
+            found = self._polished(problem, start, NEAR * place.ach)
+            failed = 0 if found.rank < place.rank else failed + 1
+            place = found if found.rank <= place.rank else place
+        self._over = self._over or self._left <= 0
+        return place
 
     @property
     def _left(self) -> int:
@@ -175,11 +241,14 @@ class _Run:
 
 
 def _coarse(space: Space) -> Bits:
-    """Schemes that keep one column at a level of its hierarchy and hide all others."""
+    """Schemes that hide all columns but one, and lattice nodes with all equally far from hidden."""
     rows = []
     for j, column in enumerate(space.columns):
         for level in column.levels[-COARSE_LEVELS:]:
             row = np.zeros(space.positions, dtype=bool)
             row[space.segment(j)] = level.bits
             rows.append(row)
+    for steps in range(1, COARSE_LEVELS):
+        nodes = [column.levels[max(column.height - steps, 0)].bits for column in space.columns]
+        rows.append(np.concatenate(nodes))
     return np.unique(np.stack(rows), axis=0)

@@ -11,7 +11,7 @@ from sqlanon.search.taxonomy import Splits
 
 
 def space_size(space: Space) -> int:
-    """How many schemes the families of the columns allow."""
+    """How many schemes the families and limits of the columns allow."""
     return Splits.of_space(space).count
 
 
@@ -19,7 +19,7 @@ def all_schemes(space: Space, rows: int = 1_000) -> Iterator[Bits]:
     """Every scheme of a space once, as rows of bits in ascending order, so many at a time."""
     splits = Splits.of_space(space)
     made = np.zeros((1, len(splits)), dtype=bool)
-    for split, above in enumerate(splits.above):
+    for split, above in enumerate(splits.above[: splits.choices]):
         # Splits follow those above them, so all that can be below is still to come.
         more = made[made[:, above]] if above >= 0 else made.copy()
         more[:, split] = True

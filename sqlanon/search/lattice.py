@@ -2,8 +2,9 @@
 
 A node is one hierarchy level a column (Samarati; the POkA paper's section 3.2). Nodes are
 numbered by mixed radix, column 0 the most significant digit, so that ascending numbers are
-lexicographic levels. A *generalization* of a node is at least as high in every column, a
-*specialization* at most as high; both include the node itself.
+lexicographic levels. The level limits of the columns bound the lattice. A *generalization* of
+a node is at least as high in every column, a *specialization* at most as high; both include
+the node itself.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ CHUNK = 4_096
 
 @dataclass(frozen=True)
 class LatticeSettings:
-    """`bounds` holds the least and the greatest level of each column; None: all levels."""
+    """`bounds` holds the least and the greatest level of each column; None: its level limits."""
 
     bounds: tuple[tuple[int, int], ...] | None = None
 
 
 class Lattice:
-    """The nodes of a space between two bounds.
+    """The nodes of a space between two bounds, by default the level limits of its columns.
 
     `extents` are the numbers of levels by column, `size` is their product, `bottom` and `top`
     are the fully specialized and the fully generalized node.
@@ -51,14 +52,15 @@ class Lattice:
     def __init__(self, space: Space, bounds: Bounds | None = None) -> None:
         self.space = space
         if bounds is None:
-            bounds = [(0, height) for height in space.heights]
+            bounds = space.limits
         self.low, self.high = _checked(space, bounds)
         self.extents = self.high - self.low + 1
         self.size = math.prod(self.extents.tolist())
         if self.size > MAX_NODES:
             raise SearchError(
                 f"the lattice has {self.size:,} nodes, more than {MAX_NODES:,}; bound the "
-                "levels of some columns or choose a method that does not walk the lattice"
+                "levels of some columns with min_level and max_level, or choose a method that "
+                "does not walk the lattice"
             )
         self.strides = np.append(np.cumprod(self.extents[:0:-1])[::-1], 1).astype(np.int64)
         self.bottom, self.top = 0, self.size - 1
@@ -122,10 +124,11 @@ def _checked(space: Space, bounds: Bounds) -> tuple[Ints, Ints]:
     if len(bounds) != len(space.columns):
         raise SearchError(f"{len(space.columns)} columns need as many bounds, not {len(bounds)}")
     for column, (low, high) in zip(space.columns, bounds, strict=True):
-        if not 0 <= low <= high <= column.height:
+        least, greatest = column.limits
+        if not least <= low <= high <= greatest:
             raise SearchError(
                 f"column {column.name!r}: the bounds {low} to {high} are not levels "
-                f"between 0 and {column.height}"
+                f"between {least} and {greatest}"
             )
     pairs = np.array(bounds, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]

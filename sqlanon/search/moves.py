@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,41 +31,72 @@ ROWS = 1_000
 """So many neighbours are laid out as bits at a time."""
 
 
+@dataclass(frozen=True)
+class Changes:
+    """Some changes of one scheme: the split that each makes and the one it undoes, −1 = none."""
+
+    finer: Ints
+    coarser: Ints
+
+    def __len__(self) -> int:
+        return len(self.finer)
+
+    def take(self, rows: npt.NDArray[np.integer] | Bits) -> Changes:
+        return Changes(self.finer[rows], self.coarser[rows])
+
+    def applied(self, splits: Splits, made: Bits) -> Bits:
+        """The splits after each change, one row a change; a split is made with the one above."""
+        rows = np.tile(made, (len(self), 1))
+        undone, done = np.flatnonzero(self.coarser >= 0), np.flatnonzero(self.finer >= 0)
+        rows[undone, self.coarser[undone]] = False
+        rows[done, self.finer[done]] = True
+        above = splits.above[self.finer[done]]
+        rows[done[above >= 0], above[above >= 0]] = True
+        return rows
+
+
+def moves(space: Space, made: Bits) -> Changes:
+    """All moves from the scheme with these splits, the coarsening ones first."""
+    finer, coarser = _single(space, made)
+    no_finer, no_coarser = np.full(len(coarser), -1), np.full(len(finer), -1)
+    return Changes(np.append(no_finer, finer), np.append(coarser, no_coarser))
+
+
+def exchanges_of(space: Space, made: Bits) -> Changes:
+    """All exchanges of the scheme with these splits, or those that are offered of very many.
+
+    A column of thousands of atoms has millions of exchanges: of more than MOST_EXCHANGES,
+    paired in order, only every s-th is offered, where s is the least number that leaves so
+    few and shares no factor with the number of coarsening moves, so that the moves of either
+    kind take part evenly.
+    """
+    splits = Splits.of_space(space)
+    column, free = columns_of(space, splits)
+    finer, coarser = _paired(*_single(space, made))
+    meet = (column[finer] == column[coarser]) & ~free[finer]
+    kept = ~meet & (splits.above[finer] != coarser)
+    return Changes(finer[kept], coarser[kept])
+
+
 def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Iterator[Bits]:
     """The schemes one move away, or those one exchange away, some rows at a time.
 
-    Each comes once, the coarsening moves first. A column of thousands of atoms has millions
-    of exchanges: of more than MOST_EXCHANGES, paired in order, only every s-th is offered,
-    where s is the least number that leaves so few and shares no factor with the number of
-    coarsening moves, so that the moves of either kind take part evenly.
+    Each comes once, the coarsening moves first.
     """
     splits = Splits.of_space(space)
     made = splits.made(bits)
-    column, free = _columns_of(space, splits)
+    changes = exchanges_of(space, made) if exchanges else moves(space, made)
+    for start in range(0, len(changes), ROWS):
+        chunk = changes.take(np.arange(start, min(start + ROWS, len(changes))))
+        yield splits.bits(chunk.applied(splits, made))
+
+
+def _single(space: Space, made: Bits) -> tuple[Ints, Ints]:
+    """The splits that can be made and those that can be undone."""
+    splits = Splits.of_space(space)
+    _, free = columns_of(space, splits)
     finer = np.flatnonzero(splits.refining(made) | (free & ~made))
-    coarser = np.flatnonzero(splits.coarsening(made))
-    if exchanges:
-        finer, coarser = _paired(finer, coarser)
-        meet = (column[finer] == column[coarser]) & ~free[finer]
-        kept = ~meet & (splits.above[finer] != coarser)
-        finer, coarser = finer[kept], coarser[kept]
-    else:
-        no_finer, no_coarser = np.full(len(coarser), -1), np.full(len(finer), -1)
-        finer, coarser = np.append(no_finer, finer), np.append(coarser, no_coarser)
-    for start in range(0, len(finer), ROWS):
-        chunk = slice(start, start + ROWS)
-        yield splits.bits(_changed(splits, made, finer[chunk], coarser[chunk]))
-
-
-def _changed(splits: Splits, made: Bits, finer: Ints, coarser: Ints) -> Bits:
-    """A row for each pair of a split to make, with the one above it, and one to undo; −1 = none."""
-    rows = np.tile(made, (len(finer), 1))
-    undone, done = np.flatnonzero(coarser >= 0), np.flatnonzero(finer >= 0)
-    rows[undone, coarser[undone]] = False
-    rows[done, finer[done]] = True
-    above = splits.above[finer[done]]
-    rows[done[above >= 0], above[above >= 0]] = True
-    return rows
+    return finer, np.flatnonzero(splits.coarsening(made))
 
 
 def _paired(finer: Ints, coarser: Ints) -> tuple[Ints, Ints]:
@@ -77,7 +109,7 @@ def _paired(finer: Ints, coarser: Ints) -> tuple[Ints, Ints]:
     return finer[i], coarser[j]
 
 
-def _columns_of(space: Space, splits: Splits) -> tuple[Ints, Bits]:
+def columns_of(space: Space, splits: Splits) -> tuple[Ints, Bits]:
     """The column of each split, and whether its cuts are free: those of contiguous columns."""
     column = np.zeros(len(splits), dtype=np.int64)
     column[splits.at] = np.repeat(

@@ -61,8 +61,9 @@ def nsga2(
 ) -> Outcome:
     """Every non-dominated solution of MOOP that was met, by ascending k, and the one for OP.
 
-    `start` are valid bit strings for the first population, which is filled up with random ones;
-    of more than a population the best survive. The same generator gives the same outcome
+    `start` are bit strings of the columns' families for the first population, which is filled
+    up with random ones; the level limits are imposed on them, and of more than a population the
+    best survive. The same generator gives the same outcome
     unless the watch's clock or an interrupt ends the search.
     """
     run = _Run(problem, settings.evaluations, watch)
@@ -141,9 +142,10 @@ class _Run:
 def _first_population(
     problem: Problem, settings: Nsga2Settings, rng: np.random.Generator, start: Bits | None
 ) -> Bits:
-    given = np.zeros((0, problem.space.positions), dtype=bool) if start is None else start
+    space = problem.space
+    given = np.zeros((0, space.positions), dtype=bool) if start is None else start
     missing = max(0, settings.population - len(given))
-    everyone = np.concatenate([given, random_population(problem.space, missing, rng)])
+    everyone = np.concatenate([space.within_limits(given), random_population(space, missing, rng)])
     return everyone[: settings.evaluations]
 
 

@@ -38,11 +38,11 @@ from sqlanon.search.problem import Ints, Problem
 class PokaSettings:
     """
     depth          d, the steps from the base node to the ground nodes; None: the paper's
-                   d_avg = ⌈Σ N_i / s⌉, the mean DGH length
+                   d_avg = ⌈Σ N_i / s⌉, the mean DGH length, within the bounds
     past_plateaus  where DepthSearch returns NULL, go on from the neighbour below with the
                    highest k (then least loss), unlisted, instead of ending: beyond the
                    paper, for losses with ties such as CE
-    bounds         the least and the greatest level of each column; None: all levels
+    bounds         the least and the greatest level of each column; None: its level limits
     """
 
     depth: int | None = None
@@ -88,7 +88,7 @@ def poka(
 
 
 def mean_height(lattice: Lattice) -> int:
-    """d_avg of the paper, at least 1."""
+    """d_avg of the paper, at least 1; the levels outside the lattice do not count."""
     heights = lattice.extents - 1
     return max(1, math.ceil(int(heights.sum()) / len(heights)))
 

@@ -22,6 +22,12 @@ a split s once the splits above it are made,
 a valid string is drawn uniformly from the top down by leaving s out with probability 1/n(s).
 Nothing is drawn first and repaired afterwards, so no string is favoured for being the
 neighbour of many invalid ones.
+
+Level limits decide some splits beforehand. The limits of a column are valid strings of its
+family, so a split lies wholly in each of them or wholly outside: those of max_level are always
+made, and those that min_level does not have never are. What is left to choose from is a forest
+again. The positions decided form one further split of their own, the last, which counts as
+made in every string and is never offered.
 """
 
 from __future__ import annotations
@@ -34,12 +40,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.model import Family
 from sqlanon.scheme import Bits, Column, Space
+from sqlanon.search.family import splits_of_family
 
 Ints = npt.NDArray[np.int64]
 
-_LEVELS = Family.FULL_DOMAIN
 _MOST = 2**63 - 1
 """The largest bound that numpy draws below."""
 
@@ -48,8 +53,10 @@ _MOST = 2**63 - 1
 class Splits:
     """The splits of a column or of a space, numbered so that a split follows those above it.
 
-    at     the split of every position
-    above  the split that each split needs, −1 where it needs none
+    at       the split of every position
+    above    the split that each split needs, −1 where it needs none
+    decided  if limits decide any position: the cuts that they demand, by position; the last
+             split is then that of all positions decided
 
     A valid string is the same as the set of splits made in it: `made` and `bits` lead from
     one to the other, for one string or for one a row.
@@ -57,22 +64,27 @@ class Splits:
 
     at: Ints
     above: Ints
+    decided: Bits | None = None
 
     def __len__(self) -> int:
         return len(self.above)
 
     @classmethod
     def of_column(cls, column: Column) -> Splits:
-        at = np.full(column.positions, -1, dtype=np.int64)
-        above: list[int] = []
-        root = -1
-        if column.domain.has_null and column.positions and column.family is not _LEVELS:
-            at[-1] = root = 0
-            above.append(-1)
-        for positions, parent in _splits_of_values(column):
-            at[positions] = len(above)
-            above.append(root if parent is None else parent + root + 1)
-        return cls(at, np.array(above, dtype=np.int64))
+        splits = cls(*splits_of_family(column))
+        if not column.is_limited:
+            return splits
+        return splits._between(column.coarsest.bits, column.finest.bits)
+
+    def _between(self, coarsest: Bits, finest: Bits) -> Splits:
+        """The same without a choice where a split is in the one or not in the other."""
+        free = self.made(finest) & ~self.made(coarsest)
+        if free.all():
+            return self
+        # The entry of −1 stays −1, and so does a split above that is always made.
+        number = np.append(np.where(free, np.cumsum(free) - 1, -1), -1)
+        at = np.where(free[self.at], number[self.at], free.sum())
+        return Splits(at, np.append(number[self.above[free]], -1), coarsest)
 
     @classmethod
     def of_space(cls, space: Space) -> Splits:
@@ -80,18 +92,29 @@ class Splits:
         known = _KNOWN.get(space)
         if known is not None:
             return known
+        parts = [cls.of_column(column) for column in space.columns]
         at, above, before = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
-        for column in space.columns:
-            part = cls.of_column(column)
-            at.append(part.at + before)
-            above.append(np.where(part.above < 0, -1, part.above + before))
-            before += len(part)
-        made = _KNOWN[space] = cls(np.concatenate(at), np.concatenate(above))
+        total = sum(part.choices for part in parts)
+        for part in parts:
+            at.append(np.where(part.at < part.choices, part.at + before, total))
+            up = part.above[: part.choices]
+            above.append(np.where(up < 0, -1, up + before))
+            before += part.choices
+        decided = None
+        if any(part.decided is not None for part in parts):
+            decided = space.demanded
+            above.append(np.array([-1]))
+        made = _KNOWN[space] = cls(np.concatenate(at), np.concatenate(above), decided)
         return made
 
     @property
     def positions(self) -> int:
         return len(self.at)
+
+    @property
+    def choices(self) -> int:
+        """The number of splits that may be made or not: all but the one of what is decided."""
+        return len(self) - (self.decided is not None)
 
     @cached_property
     def count(self) -> int:
@@ -101,11 +124,14 @@ class Splits:
 
     def made(self, bits: Bits) -> Bits:
         """The splits of valid strings."""
-        return bits[..., self.first]
+        made = bits[..., self.first]
+        made[..., self.choices :] = True
+        return made
 
     def bits(self, made: Bits) -> Bits:
         """The strings of which these are the splits."""
-        return made[..., self.at]
+        bits = made[..., self.at]
+        return bits if self.decided is None else np.where(self._chosen, bits, self.decided)
 
     def valid(self, bits: Bits) -> Bits:
         """Whether a bit string is valid, or which rows of bits are."""
@@ -115,12 +141,15 @@ class Splits:
 
     def refining(self, made: Bits) -> Bits:
         """The splits that can be made next, on their own."""
-        return ~made & self._made_above(made)
+        refining = ~made & self._made_above(made)
+        refining[..., self.choices :] = False
+        return refining
 
     def coarsening(self, made: Bits) -> Bits:
         """The splits that can be undone, on their own."""
         below, starts = self._below
         needed = np.zeros_like(made)
+        needed[..., self.choices :] = True
         if len(below):
             needed[..., self.above[below[starts]]] = np.logical_or.reduceat(
                 made[..., below], starts, axis=-1
@@ -177,14 +206,19 @@ class Splits:
         return first
 
     @cached_property
+    def _chosen(self) -> Bits:
+        """The positions that are not decided beforehand."""
+        return self.at < self.choices
+
+    @cached_property
     def _above(self) -> list[int]:
         return [int(s) for s in self.above]
 
     @cached_property
     def _ways(self) -> list[int]:
-        """n(s), exact."""
+        """n(s), exact; 1 where nothing is to choose."""
         made = [1] * len(self)
-        for s in reversed(range(len(made))):
+        for s in reversed(range(self.choices)):
             made[s] += 1
             if self._above[s] >= 0:
                 made[self._above[s]] *= made[s]
@@ -231,36 +265,3 @@ def below(rng: np.random.Generator, bound: int) -> int:
         drawn = int.from_bytes(rng.bytes((size + 7) // 8), "little") >> (-size % 8)
         if drawn < bound:
             return drawn
-
-
-def _splits_of_values(column: Column) -> list[tuple[list[int], int | None]]:
-    """Positions of each split but NULL's own, and the number of the split above it."""
-    if column.family is _LEVELS:
-        return _splits_of_levels(column)
-    inner = list(range(column.domain.width - 1))
-    if column.family is Family.CONTIGUOUS:
-        return [([position], None) for position in inner]
-    if column.hierarchy is None:
-        return [(inner, None)] if inner else []
-    found: list[tuple[list[int], int | None]] = []
-    pending: list[tuple[int, int | None]] = []
-    for node in column.hierarchy.nodes():
-        while pending and pending[-1][0] <= node.start:
-            pending.pop()
-        children = column.hierarchy.children(node)
-        if children:
-            cuts = [child.start - 1 for child in children[1:]]
-            found.append((cuts, pending[-1][1] if pending else None))
-            pending.append((node.stop, len(found) - 1))
-    return found
-
-
-def _splits_of_levels(column: Column) -> list[tuple[list[int], int | None]]:
-    found: list[tuple[list[int], int | None]] = []
-    known: set[int] = set()
-    for level in reversed(column.levels):
-        fresh = set(level.cuts) - known
-        if fresh:
-            found.append((sorted(fresh), len(found) - 1 if found else None))
-            known |= fresh
-    return found

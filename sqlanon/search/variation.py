@@ -2,7 +2,8 @@
 
 A population is a matrix of bits, one scheme a row, the columns of the space side by side
 (Iyengar's encoding). Every function takes valid rows and gives valid rows: each column's
-partition stays within its family, and NULL stands apart as soon as its column is cut.
+partition stays within its family and its level limits, and NULL stands apart as soon as its
+column is cut.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def random_population(space: Space, n: int, rng: np.random.Generator) -> Bits:
     """
     rules = _rules(space)
     density = (rng.permutation(n) + rng.random(n)) / max(n, 1)
-    population: Bits = rng.random((n, space.positions)) < density[:, None] ** 2
+    population = space.within_limits(rng.random((n, space.positions)) < density[:, None] ** 2)
     for column in rules.guarded:
         population[:, column.segment] = column.random(density, rng)
     return rules.settled(population)
@@ -73,6 +74,7 @@ def one_point_crossover(
 def mutate(space: Space, population: Bits, rate: float, rng: np.random.Generator) -> Bits:
     """The population with each bit of a contiguous column flipped with probability `rate`.
 
+    Bits that the level limits decide stay.
     In a taxonomic column a random node is split into its children or a full set of siblings
     merged into its parent, in a full-domain one the level goes one up or down: one move, with
     the probability `rate` times the bits of the column, so that as many changes are expected
@@ -109,16 +111,16 @@ class _Guarded:
 
     def random(self, density: Floats, rng: np.random.Generator) -> Bits:
         """One partition for each density."""
-        size = len(self.splits)
+        size, choices = len(self.splits), self.splits.choices
         if self.levels:
-            level = rng.binomial(size, 1 - density)
-            made: Bits = np.arange(size) < size - level[:, None]
+            level = rng.binomial(choices, 1 - density)
+            made: Bits = np.arange(size) < choices - level[:, None]
         else:
             made = self.splits.rooted(rng.random((len(density), size)) < density[:, None])
         return self.splits.bits(made)
 
     def move(self, bits: Bits, rng: np.random.Generator) -> Bits:
-        """A random neighbour of each row."""
+        """A random neighbour of each row, or the row itself where limits leave it none."""
         made = self.splits.made(bits)
         finer, coarser = self.splits.refining(made), self.splits.coarsening(made)
         if self.levels:
@@ -164,7 +166,7 @@ def _make_rules(space: Space) -> _Rules:
         if not column.positions:
             continue
         if column.family is Family.CONTIGUOUS:
-            flippable[segment] = True
+            flippable[segment] = (space.permitted & ~space.demanded)[segment]
             if column.domain.has_null:
                 nullable.append(segment)
         else:

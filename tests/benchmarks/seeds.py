@@ -1,9 +1,12 @@
 """The same answer from every seed: auto, and NSGA-II with the paper's settings beside it.
 
-    python tests/benchmarks/seeds.py [--json] [--seeds 10] [--k 2 5 10 25 50 100]
+    python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only k|weights|bias|taxonomic]
+                                     [--k 2 5 10 25 50 100]
 
-Adult, nine contiguous columns, preference NWP 0.2, NECD 1.0. Two answers are the same when
-ach, k and pref_dev are. The goal is the best answer from 9 of 10 seeds of auto.
+Adult, nine contiguous columns. k: k_pref 2 to 100 at NWP 0.2, NECD 1.0. weights: five weight
+vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01. taxonomic: the
+GENITOR paper's experiment, where NSGA-II does not apply. Two answers are the same when ach, k
+and pref_dev are. The goal is the best answer from 9 of 10 seeds of auto.
 """
 
 from __future__ import annotations
@@ -11,54 +14,108 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from adult import nine_columns
-from runs import Row, Search, rank, solve
+from adult import nine_columns, sampled_rows
+from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
+from runs import NO_BIAS, Row, Search, rank, solve
 
 from sqlanon.histogram import Histogram
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
-PREFERENCE = Preference(nwp=0.2, necd=1.0)
+TAXONOMIC = "taxonomic"
+KS = (2, 5, 10, 25, 50, 100)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One problem; `table` names the weights, or the GENITOR paper's table."""
+
+    table: str = "wv1"
+    k: int = 5
+    preference: Preference = LOSS_ONLY
+
+    @property
+    def limit(self) -> float:
+        return 1.0 if self.table == TAXONOMIC else 0.0
+
+
+SETTINGS = {
+    "k": {f"k_pref {k}": Setting(k=k) for k in KS},
+    "weights": {f"weights {name}": Setting(name, 5, LOSS_AND_BIAS) for name in WEIGHTS},
+    "bias": {
+        f"necd {necd}": Setting("wv2", 5, Preference(nwp=0.2, necd=necd))
+        for necd in (1.0, 0.5, 0.1, 0.05, 0.01)
+    },
+    TAXONOMIC: {TAXONOMIC: Setting(TAXONOMIC, 15, NO_BIAS)},
+}
 
 
 def main() -> None:
     options = arguments()
-    histogram = nine_columns()
     searches: dict[str, tuple[Search, object]] = {
         "auto": (auto, AutoSettings(evaluations=options.auto_evaluations)),
         "nsga2": (nsga2, Nsga2Settings(evaluations=options.nsga2_evaluations)),
     }
     result: dict[str, Row] = {}
-    for k in options.k:
-        print(f"k_pref {k}", file=sys.stderr, flush=True)
+    for name, setting in chosen_settings(options.only, options.k).items():
+        print(name, file=sys.stderr, flush=True)
         runs = {
-            name: [run(histogram, search, settings, k, 1 + i) for i in range(options.seeds)]
-            for name, (search, settings) in searches.items()
+            method: [run(setting, search, settings, 1 + i) for i in range(options.seeds)]
+            for method, (search, settings) in searches.items()
+            if method == "auto" or setting.table != TAXONOMIC
         }
         best = min(rank(row) for rows in runs.values() for row in rows)
-        result[str(k)] = {name: summary(rows, best) for name, rows in runs.items()}
+        result[name] = {method: summary(rows, best) for method, rows in runs.items()}
     if options.json:
         print(json.dumps(result, indent=2))
         return
     print(
         f"{options.seeds} seeds: answers equal to the best of all, and how far off the others are"
     )
-    for k, by_search in result.items():
-        for name, row in by_search.items():
-            print(
-                f"k_pref {k:>3}, {name:<6} {row['share_best']:>5.0%} the best, "
-                f"ach {row['best_ach']:.5f} to {row['worst_ach']:.5f} "
-                f"(+{row['worst_gap']:.2%}), k {row['k']}, "
-                f"{row['seconds']:.1f} s, {row['asked']:,.0f} asked, "
-                f"{row['distinct']:,.0f} distinct"
-            )
+    for name, by_search in result.items():
+        for method, row in by_search.items():
+            print(f"{name:<12} {method:<6} {line(row)}")
 
 
-def run(histogram: Histogram, search: Search, settings: object, k: int, seed: int) -> Row:
-    return solve(histogram, search, settings, seed, k=k, preference=PREFERENCE)
+def chosen_settings(only: str | None, ks: list[int]) -> dict[str, Setting]:
+    """The settings of a group, or all; `ks` are those of the group k."""
+    groups = SETTINGS | {"k": {f"k_pref {k}": Setting(k=k) for k in ks}}
+    parts = groups.values() if only is None else [groups[only]]
+    return {name: setting for part in parts for name, setting in part.items()}
+
+
+@cache
+def histogram_of(table: str) -> Histogram:
+    return sampled_rows() if table == TAXONOMIC else nine_columns(WEIGHTS[table])
+
+
+def run(setting: Setting, search: Search, settings: object, seed: int) -> Row:
+    return solve(
+        histogram_of(setting.table),
+        search,
+        settings,
+        seed,
+        k=setting.k,
+        preference=setting.preference,
+        limit=setting.limit,
+    )
+
+
+def line(row: Row) -> str:
+    if not row["feasible"]:
+        return "nothing feasible"
+    return (
+        f"{row['share_best']:>5.0%} the best, "
+        f"ach {row['best_ach']:.6f} to {row['worst_ach']:.6f} "
+        f"(+{row['worst_gap']:.2%}), k {row['k']}, "
+        f"{row['seconds']:.1f} s, {row['asked']:,.0f} asked, "
+        f"{row['distinct']:,.0f} distinct"
+    )
 
 
 def summary(rows: list[Row], best: tuple[float, ...]) -> Row:
@@ -91,7 +148,8 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--k", type=int, nargs="+", default=[2, 5, 10, 25, 50, 100])
+    parser.add_argument("--only", choices=tuple(SETTINGS), help="one group of settings")
+    parser.add_argument("--k", type=int, nargs="+", default=list(KS), help="of the group k")
     parser.add_argument("--auto-evaluations", type=int, default=AutoSettings.evaluations)
     parser.add_argument("--nsga2-evaluations", type=int, default=Nsga2Settings.evaluations)
     return parser.parse_args()

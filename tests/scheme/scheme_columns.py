@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -65,12 +66,22 @@ def domains(draw: st.DrawFn, name: str, most: int = 6) -> Domain:
 
 
 @st.composite
-def columns(draw: st.DrawFn, name: str = "c", most: int = 6) -> Column:
+def columns(draw: st.DrawFn, name: str = "c", most: int = 6, *, limits: bool = False) -> Column:
+    """A column of any family; with `limits`, often with level limits."""
     domain = draw(domains(name, most))
     hierarchy = None
     if domain.width and draw(st.booleans()):
         hierarchy = draw(trees([f"leaf {i}" for i in range(domain.width)]))
-    return Column(domain, hierarchy, draw(st.sampled_from(list(Family))))
+    column = Column(domain, hierarchy, draw(st.sampled_from(list(Family))))
+    return draw(limited(column)) if limits else column
+
+
+@st.composite
+def limited(draw: st.DrawFn, column: Column) -> Column:
+    """The column with any level limits, none among them."""
+    low = draw(st.integers(0, column.height))
+    high = draw(st.none() | st.integers(low, column.height))
+    return replace(column, min_level=low, max_level=high)
 
 
 @st.composite

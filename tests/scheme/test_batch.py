@@ -188,7 +188,7 @@ def test_levels_of_a_wrong_shape(shape: tuple[int, ...]) -> None:
 def test_levels_off_the_lattice(node: tuple[int, int]) -> None:
     with pytest.raises(SchemeError) as caught:
         Space([AGE, WORK]).batch_of_levels(np.array([(1, 2), node]))
-    assert str(caught.value) == "levels must lie between 0 and [1, 2]"
+    assert str(caught.value) == "levels must lie between [0, 0] and [1, 2]"
 
 
 def test_schemes_of_other_columns() -> None:

@@ -49,7 +49,7 @@ def test_a_document_by_hand() -> None:
         "columns": {
             "age": {"cuts": [25, 40, 60]},
             "education": {"groups": [["10th", "11th"], ["BSc"]]},
-            "race": {"level": 1, "hierarchy": TREE.fingerprint},
+            "race": {"level": 1, "hierarchy": TREE.fingerprint, "null": "apart"},
         },
     }
 

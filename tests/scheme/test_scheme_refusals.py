@@ -77,7 +77,7 @@ def test_wrong_form(entry: Any) -> None:
         ({"groups": {"a": 1}}, "groups is not a list"),
         ({"cuts": [], "nul": "apart"}, "unknown key 'nul' beside 'cuts'"),
         ({"cuts": [], "hierarchy": "x"}, "unknown key 'hierarchy' beside 'cuts'"),
-        ({"level": 0, "null": "apart"}, "unknown key 'null' beside 'level'"),
+        ({"level": 0, "nul": "apart"}, "unknown key 'nul' beside 'level'"),
         ({"groups": [], "hierarchy": "x"}, "unknown key 'hierarchy' beside 'groups'"),
         ({"level": -1}, "level -1 is not one of 0 to 1"),
         ({"level": 2}, "level 2 is not one of 0 to 1"),

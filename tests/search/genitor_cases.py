@@ -33,12 +33,14 @@ def column(
     *,
     null: bool = False,
     name: str = "c",
+    levels: tuple[int, int | None] = (0, None),
 ) -> Column:
     """A column with the hierarchy of the rows, or so many values without one."""
     if isinstance(rows, int):
-        return Column(ValueDomain(name, Kind.INTEGER, tuple(range(rows)), null), None, family)
+        domain = ValueDomain(name, Kind.INTEGER, tuple(range(rows)), null)
+        return Column(domain, None, family, 1.0, *levels)
     tree = Hierarchy.from_rows(rows, "a test")
-    return Column(ValueDomain(name, Kind.TEXT, tree.leaves, null), tree, family)
+    return Column(ValueDomain(name, Kind.TEXT, tree.leaves, null), tree, family, 1.0, *levels)
 
 
 def bits(text: str) -> Bits:
@@ -55,7 +57,7 @@ def all_strings(positions: int) -> list[Bits]:
 
 
 def valid_strings(of: Column) -> list[Bits]:
-    """What the family allows, one by one."""
+    """What the family and the limits allow, one by one."""
     return [b for b in all_strings(of.positions) if of.allows(Partition.from_bits(b))]
 
 
@@ -66,7 +68,7 @@ def is_valid(space: Space, string: Bits) -> bool:
 
 
 def spaces(most: int = 6) -> st.SearchStrategy[Space]:
-    return st.lists(columns(most=most), min_size=1, max_size=3).map(Space)
+    return st.lists(columns(most=most, limits=True), min_size=1, max_size=3).map(Space)
 
 
 @st.composite

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from sqlanon.scheme import Batch, Column, Space
 from sqlanon.search.problem import Loss, Problem
 
 Node = tuple[int, ...]
+Found = tuple[Node | None, int, float]
+NULL: Found = (None, 0, 0)
 
 
 class RecordingSpace(Space):
@@ -89,7 +91,7 @@ class Table:
         )
 
     def nodes(self) -> list[Node]:
-        return list(itertools.product(*(range(h + 1) for h in self.space.heights)))
+        return list(itertools.product(*(range(a, b + 1) for a, b in self.space.limits)))
 
     def evaluate(self, batch: Batch) -> Scores:
         rows = []
@@ -161,14 +163,17 @@ class Table:
         return largest
 
 
-def random_table(rng: random.Random, rule: str) -> Table:
-    """`rule`: "eta" (POkA's), "given" (a k and a limit) or "none"."""
+def random_table(rng: random.Random, rule: str, *, limits: bool = False) -> Table:
+    """`rule`: "eta" (POkA's), "given" (a k and a limit) or "none"; `limits`: of levels."""
     rows = rng.randint(1, 40)
     columns, cells = [], []
     for j in range(rng.randint(1, 4)):
         width = rng.choice([1, 2, 3, 5, 8])
         levels = random_levels(rng, width, rng.choice([1, 1, 2, 3]))
-        columns.append(column(levels, f"c{j}", rng.choice([1.0, 0.3, 2.5])))
+        plain = column(levels, f"c{j}", rng.choice([1.0, 0.3, 2.5]))
+        low = rng.choice([0, rng.randint(0, plain.height)]) if limits else 0
+        high = rng.choice([None, rng.randint(low, plain.height)]) if limits else None
+        columns.append(replace(plain, min_level=low, max_level=high))
         lean = rng.choice([1, 2, 4])
         cells.append([int(width * rng.random() ** lean) for _ in range(rows)])
     subject = list(range(rows))
@@ -189,7 +194,7 @@ def random_table(rng: random.Random, rule: str) -> Table:
 
 
 def scored(table: Table, loss: Loss) -> dict[Node, tuple[int, int | float]]:
-    """k and loss of every node."""
+    """k and loss of every node within the limits."""
     nodes = table.nodes()
     scores = table.evaluate(Space.batch_of_levels(table.space, np.array(nodes)))
     losses = {
@@ -218,3 +223,69 @@ def levels_of(batch: Batch, row: int) -> Node:
     """The node of a scheme; of equal levels of a column the lowest."""
     tables = batch.space.tables
     return tuple(t.level_ids.tolist().index(i) for t, i in zip(tables, batch.ids[row], strict=True))
+
+
+@dataclass
+class Twin:
+    """POkA's recursion as printed, on a table of (k, loss) by node, with the stated repairs."""
+
+    heights: Node
+    score: Callable[[Node], tuple[int, float]]
+    d: int
+    evaluated: set[Node] = field(default_factory=set)
+
+    def evaluate(self, node: Node) -> tuple[int, float]:
+        self.evaluated.add(node)
+        return self.score(node)
+
+    def children(self, node: Node, step: int) -> list[Node]:
+        moved = [(*node[:j], node[j] + step, *node[j + 1 :]) for j in range(len(node))]
+        return [n for n in moved if all(0 <= a <= b for a, b in zip(n, self.heights, strict=True))]
+
+    def better(self, q: Found, best: Found) -> Found:
+        return q if q[1] > best[1] or (q[1] == best[1] and q[2] < best[2]) else best
+
+    def test(self, node: Node) -> Found:
+        k, loss = self.evaluate(node)
+        if k < self.k_n and loss < self.loss_n:
+            return self.height_search(node, True)
+        return NULL
+
+    def height_search(self, p: Node, use_node: bool) -> Found:
+        if p in self.h_best:
+            return self.h_best[p]
+        best = (p, *self.evaluate(p)) if use_node else NULL
+        for c in self.children(p, 1):
+            below = all(a <= b for a, b in zip(c, self.n, strict=True))
+            passed = below and sum(self.n) - sum(c) > 1
+            q = self.height_search(c, False) if passed else self.test(c)
+            best = self.better(q, best)
+        self.h_best[p] = best
+        return best
+
+    def depth_search(self, p: Node, depth: int) -> Found:
+        if p in self.d_best:
+            return self.d_best[p]
+        best = NULL
+        for c in self.children(p, -1):
+            if sum(self.n) - sum(c) == depth:
+                q = self.test(c) if depth == 1 else self.height_search(c, False)
+            else:
+                q = self.depth_search(c, depth)
+            best = self.better(q, best)
+        self.d_best[p] = best
+        return best
+
+    def run(self) -> list[Node]:
+        self.n = self.heights
+        self.k_n, self.loss_n = self.evaluate(self.n)
+        result = [self.n]
+        while self.k_n > 2 and sum(self.n):
+            self.h_best: dict[Node, Found] = {}
+            self.d_best: dict[Node, Found] = {}
+            node, k, loss = self.depth_search(self.n, min(self.d, sum(self.n)))
+            if node is None:
+                break
+            self.n, self.k_n, self.loss_n = node, k, loss
+            result.append(node)
+        return result

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from sqlanon.hierarchy import Hierarchy, masked
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family, Kind
 from sqlanon.preference import Preference
+from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Bits, Column, Partition, Space
 from sqlanon.search.problem import Problem
 
@@ -75,6 +77,23 @@ def problem_of(
         )
 
 
+@contextmanager
+def ruled_problem(
+    seed: int, limit: float | None, preference: Preference = POINTS[1], k: int = 4
+) -> Iterator[Problem]:
+    """A random table under the suppression rule of a policy; None: without a rule.
+
+    Every second table has level limits.
+    """
+    histogram = random_histogram(seed, limits=seed % 2 == 1)
+    rule = None if limit is None else Suppression.given_k(k, limit, histogram.rows)
+    with Evaluator(histogram, suppression=rule, workers=1) as evaluator:
+        yield Problem(
+            histogram.space, evaluator.score, evaluator.column_loss, histogram.rows, k, preference,
+            budget=evaluator.suppression.budget,
+        )  # fmt: skip
+
+
 def random_hierarchy(rng: random.Random, width: int) -> Hierarchy:
     levels = random_levels(rng, width)
     return Hierarchy.from_rows(
@@ -91,10 +110,19 @@ def random_column(rng: random.Random, name: str, most: int = 7) -> Column:
     width = rng.randint(0 if has_null else 1, most)
     domain = ValueDomain(name, Kind.INTEGER, tuple(range(width)), has_null)
     hierarchy = random_hierarchy(rng, width) if width and rng.random() < 0.8 else None
-    return Column(domain, hierarchy, rng.choice(list(Family)))
+    column = Column(domain, hierarchy, rng.choice(list(Family)))
+    if rng.random() < 0.5:
+        return column
+    low, high = random_limits(rng, column.height)
+    return replace(column, min_level=low, max_level=high)
 
 
-def random_histogram(seed: int) -> Histogram:
+def random_limits(rng: random.Random, height: int) -> tuple[int, int | None]:
+    low = rng.choice([0, rng.randint(0, height)])
+    return low, rng.choice([None, rng.randint(low, height)])
+
+
+def random_histogram(seed: int, *, limits: bool = False) -> Histogram:
     """A small table with at most a few thousand schemes, of all three families."""
     rng = random.Random(seed)
     rows = rng.randint(30, 80)
@@ -107,12 +135,16 @@ def random_histogram(seed: int) -> Histogram:
             [None if nulls and rng.random() < 0.2 else c for c in cells], pa.int64()
         )
         hierarchy = random_hierarchy(rng, width)
-        quasis.append(Quasi(name, family, rng.choice([1.0, 2.0, 0.5]), hierarchy=hierarchy))
+        weight = rng.choice([1.0, 2.0, 0.5])
+        low, high = random_limits(rng, hierarchy.height) if limits else (0, None)
+        quasis.append(
+            Quasi(name, family, weight, hierarchy=hierarchy, min_level=low, max_level=high)
+        )
     return count(open_source(data=pa.table(columns)), quasis)
 
 
 def allowed(column: Column) -> Bits:
-    """Every partition of a column's family, by trying all bit strings."""
+    """Every partition that a column allows, by trying all bit strings."""
     strings = itertools.product([False, True], repeat=column.positions)
     rows = [bits for bits in strings if column.allows(Partition.from_bits(bits))]
     return np.array(rows, dtype=bool).reshape(len(rows), column.positions)

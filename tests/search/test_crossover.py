@@ -146,7 +146,7 @@ def test_trad_repairs_to_a_closest_valid_string(case: Parents, seed: int) -> Non
             broken.append(string)
             return super().closest(string, rng)
 
-    cross = Trad(Recording(splits.at, splits.above))
+    cross = Trad(Recording(splits.at, splits.above, splits.decided))
     child = cross(first, second, np.random.default_rng(seed))
     assert (child is None) == ((first != second).sum() < 2)
     if child is not None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice_cases import Node, RecordingSpace, column, pareto, random_table, scored
+from search.lattice_cases import (
+    Node,
+    RecordingSpace,
+    Twin,
+    column,
+    pareto,
+    random_table,
+    scored,
+)
 
 from sqlanon.engines import open_source
 from sqlanon.errors import PolicyError
@@ -29,74 +36,6 @@ from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Loss, Problem
 
 RNG = np.random.default_rng(0)
-Found = tuple[Node | None, int, float]
-NULL: Found = (None, 0, 0)
-
-
-@dataclass
-class Twin:
-    """The recursion as printed, on a table of (k, loss) by node, with the stated repairs."""
-
-    heights: Node
-    score: Callable[[Node], tuple[int, float]]
-    d: int
-    evaluated: set[Node] = field(default_factory=set)
-
-    def evaluate(self, node: Node) -> tuple[int, float]:
-        self.evaluated.add(node)
-        return self.score(node)
-
-    def children(self, node: Node, step: int) -> list[Node]:
-        moved = [(*node[:j], node[j] + step, *node[j + 1 :]) for j in range(len(node))]
-        return [n for n in moved if all(0 <= a <= b for a, b in zip(n, self.heights, strict=True))]
-
-    def better(self, q: Found, best: Found) -> Found:
-        return q if q[1] > best[1] or (q[1] == best[1] and q[2] < best[2]) else best
-
-    def test(self, node: Node) -> Found:
-        k, loss = self.evaluate(node)
-        if k < self.k_n and loss < self.loss_n:
-            return self.height_search(node, True)
-        return NULL
-
-    def height_search(self, p: Node, use_node: bool) -> Found:
-        if p in self.h_best:
-            return self.h_best[p]
-        best = (p, *self.evaluate(p)) if use_node else NULL
-        for c in self.children(p, 1):
-            below = all(a <= b for a, b in zip(c, self.n, strict=True))
-            passed = below and sum(self.n) - sum(c) > 1
-            q = self.height_search(c, False) if passed else self.test(c)
-            best = self.better(q, best)
-        self.h_best[p] = best
-        return best
-
-    def depth_search(self, p: Node, depth: int) -> Found:
-        if p in self.d_best:
-            return self.d_best[p]
-        best = NULL
-        for c in self.children(p, -1):
-            if sum(self.n) - sum(c) == depth:
-                q = self.test(c) if depth == 1 else self.height_search(c, False)
-            else:
-                q = self.depth_search(c, depth)
-            best = self.better(q, best)
-        self.d_best[p] = best
-        return best
-
-    def run(self) -> list[Node]:
-        self.n = self.heights
-        self.k_n, self.loss_n = self.evaluate(self.n)
-        result = [self.n]
-        while self.k_n > 2 and sum(self.n):
-            self.h_best: dict[Node, Found] = {}
-            self.d_best: dict[Node, Found] = {}
-            node, k, loss = self.depth_search(self.n, min(self.d, sum(self.n)))
-            if node is None:
-                break
-            self.n, self.k_n, self.loss_n = node, k, loss
-            result.append(node)
-        return result
 
 
 class Scored:

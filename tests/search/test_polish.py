@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from genitor_cases import bits, column, scripted, text
-from preference_cases import problem_of, random_histogram
+from preference_cases import problem_of, random_histogram, ruled_problem
 
 from sqlanon.metrics import Scores
 from sqlanon.model import Family
@@ -16,8 +16,9 @@ from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.front import bits_of
 from sqlanon.search.moves import neighbours
-from sqlanon.search.polish import best_of, polish
+from sqlanon.search.polish import FIRST, best_of, polish
 from sqlanon.search.problem import Problem
+from sqlanon.search.screen import Screen
 from sqlanon.search.variation import random_population
 
 AIM = Preference(nwp=0.3, necd=0.3)
@@ -38,21 +39,51 @@ def op(problem: Problem, strings: Bits) -> list[tuple[float, ...]]:
     """What OP compares, by its definition: feasible first, ach, then higher k, then pref_dev."""
     scores = problem.evaluate(problem.space.batch_of_bits(strings))
     ach, dev = problem.f1(scores).tolist(), problem.pref_dev(scores).tolist()
+    below, ks = scores.rows_below.tolist(), scores.k.tolist()
     return [
-        (max(0, problem.k - k), a, -k, d)
-        for k, a, d in zip(scores.k.tolist(), ach, dev, strict=True)
+        (max(0, rows - problem.budget) if k < problem.k else 0, max(0, problem.k - k), a, -k, d)
+        for rows, k, a, d in zip(below, ks, ach, dev, strict=True)
     ]
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_ends_at_a_local_optimum_no_worse_than_the_start(seed: int) -> None:
-    with problem_of(random_histogram(seed), 4, AIM, 1) as problem:
+@pytest.mark.parametrize("limit", [None, 0.0, 0.1, 1.0])
+def test_ends_at_a_local_optimum_no_worse_than_the_start(seed: int, limit: float | None) -> None:
+    with ruled_problem(seed, limit) as problem:
         for start in random_population(problem.space, 4, np.random.default_rng(seed)):
-            place, asked = polish(problem, best_of(problem, start[None]), PLENTY)
-            assert asked >= len(around(problem, place.bits))
+            place, _ = polish(problem, best_of(problem, start[None]), PLENTY)
             assert op(problem, place.bits[None]) == [place.rank]
             assert place.rank <= op(problem, start[None])[0]
             assert place.rank <= min(op(problem, around(problem, place.bits)))
+
+
+def by_hand(problem: Problem, here: Bits) -> tuple[float, ...]:
+    """The end of best improvement by moves alone, every neighbour scored."""
+    best = op(problem, here[None])[0]
+    while True:
+        rank = op(problem, here[None])[0]
+        best = min(best, rank)
+        near = np.concatenate(list(neighbours(problem.space, here, exchanges=False)))
+        if rank[0] > 0:
+            near = near[(near <= here).all(axis=1)]
+        ranks = op(problem, near) if len(near) else []
+        if not ranks or (rank[0] == 0 and min(ranks) >= rank):
+            return best
+        here = near[ranks.index(min(ranks))]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("limit", [None, 0.0, 0.1, 1.0])
+@pytest.mark.parametrize("aim", [AIM, Preference(0.2, 1.0), Preference(0.5, 0.05)])
+def test_screening_drops_nothing_better(seed: int, limit: float | None, aim: Preference) -> None:
+    """The same end as without it, with one memory for all starts."""
+    with ruled_problem(seed, limit, aim) as problem:
+        screen = Screen(problem)
+        for start in random_population(problem.space, 6, np.random.default_rng(seed)):
+            place, _ = polish(
+                problem, best_of(problem, start[None]), PLENTY, screen=screen, exchange_up_to=0.0
+            )
+            assert place.rank == by_hand(problem, start)
 
 
 class Asked:
@@ -85,8 +116,8 @@ def test_it_can_be_stopped_after_any_batch() -> None:
         asked = Asked(problem)
         place, said = polish(asked.problem, start, PLENTY, lambda: True)
         first = np.concatenate(list(neighbours(problem.space, start.bits, exchanges=False)))
-        assert asked.number == said == len(first)
-        assert place.rank == min(op(problem, first))
+        assert asked.number == said == min(len(first), FIRST)
+        assert place.rank >= min(op(problem, first))
 
 
 # Landscapes by hand: one column of numbers, k and NWP by string

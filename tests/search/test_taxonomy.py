@@ -36,6 +36,14 @@ COLUMNS = {
     for null in (False, True)
 }
 COLUMNS["only NULL"] = column(0, null=True)
+COLUMNS |= {
+    f"{name} {family} levels {low} to {high}": column(rows, family, null=True, levels=(low, high))
+    for name, rows, low, high in [
+        *[("workclass", WORKCLASS, 0, 1), ("workclass", WORKCLASS, 1, None)],
+        *[("deep", DEEP, 1, 2), ("deep", DEEP, 1, None), ("five", 5, 0, 0), ("five", 5, 1, 1)],
+    ]
+    for family in Family
+}
 
 
 @pytest.fixture(params=COLUMNS)
@@ -54,8 +62,8 @@ def test_the_workclass_tree_of_the_paper_has_nine_valid_partitions() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(columns())
-def test_valid_is_what_the_family_allows(any_column: Column) -> None:
+@given(columns(limits=True))
+def test_valid_is_what_the_family_and_the_limits_allow(any_column: Column) -> None:
     splits = Splits.of_column(any_column)
     every = np.stack(all_strings(any_column.positions))
     allowed = {text(b) for b in valid_strings(any_column)}
@@ -72,8 +80,9 @@ def test_changes_are_the_single_splits_that_lead_to_valid_strings(space: Space) 
     assert (splits.bits(made) == strings).all()
     finer, coarser = splits.refining(made), splits.coarsening(made)
     assert not (finer & coarser).any()
+    assert not (finer | coarser)[:, splits.choices :].any(), "what limits decide is not offered"
     for row in range(5):
-        for split in range(len(splits)):
+        for split in range(splits.choices):
             changed = made[row].copy()
             changed[split] ^= True
             wanted = is_valid(space, splits.bits(changed))
@@ -82,7 +91,7 @@ def test_changes_are_the_single_splits_that_lead_to_valid_strings(space: Space) 
 
 
 @settings(max_examples=60, deadline=None)
-@given(columns())
+@given(columns(limits=True))
 def test_rooted_keeps_what_has_all_splits_above_it(any_column: Column) -> None:
     splits, rng = Splits.of_column(any_column), np.random.default_rng(1)
     some = rng.random((20, len(splits))) < 0.7
@@ -142,7 +151,7 @@ def _thirds(bound: int) -> set[int]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.data(), columns(), st.integers(0, 99))
+@given(st.data(), columns(limits=True), st.integers(0, 99))
 def test_closest_is_of_least_distance(data: st.DataObject, any_column: Column, seed: int) -> None:
     size = any_column.positions
     string = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)

@@ -1,0 +1,133 @@
+"""What a release must satisfy and how it is searched."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from sqlanon.model import SuppressedRows
+from sqlanon.policy.fields import Flag, Number, Section, Share, Whole, Words, about
+
+
+class PrivacySection(Section):
+    """What every class of the released table must satisfy."""
+
+    k: Annotated[Whole, about("The least number of people in a class.", ge=1)]
+
+
+class PreferenceSection(Section):
+    """The loss and bias that would still be welcome."""
+
+    nwp: Annotated[Share, about("Information loss that would still be welcome.")]
+    necd: Annotated[Share, about("Bias that would still be welcome.")]
+
+
+class SuppressionSection(Section):
+    """How many rows may be suppressed instead of generalizing everything more, and how."""
+
+    limit: Annotated[
+        Share, about("The share of all rows that may be suppressed; needs `privacy.k`.")
+    ] = 0.0
+    rows: Annotated[
+        SuppressedRows,
+        about(
+            "Whether suppressed rows are left out, or released with the marker in every "
+            "quasi-identifier."
+        ),
+    ] = SuppressedRows.LEAVE_OUT
+    marker: Annotated[
+        Words, about("What the quasi-identifiers of marked rows hold; goes with `rows: mark`.")
+    ] = "(suppressed)"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SuppressionSection:
+        if "marker" in self.model_fields_set and self.rows is not SuppressedRows.MARK:
+            raise ValueError(".marker: goes with rows: mark; suppressed rows are left out")
+        return self
+
+
+class SearchSection(Section):
+    """How solutions are searched. Settings that belong to another method are refused."""
+
+    COMMON: ClassVar = frozenset({"method", "loss", "seed", "seconds", "patience"})
+
+    method: Annotated[
+        Literal[
+            "auto",
+            "nsga2",
+            "reference-direction",
+            "genitor",
+            "poka",
+            "front",
+            "exhaustive",
+            "optimal",
+        ],
+        about("The search."),
+    ] = "auto"
+    loss: Annotated[
+        Literal["nwp", "glm", "dcn", "ce"] | None, about("The loss that is minimized.")
+    ] = None
+    seed: Annotated[
+        Whole, about("Where random numbers start; the same seed gives the same result.", ge=0)
+    ] = 1
+    seconds: Annotated[
+        Annotated[Number, Field(gt=0)] | None,
+        about("Ends the search with the best so far.", "a number above 0"),
+    ] = None
+    patience: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Ends the search after so many steps without a better solution."),
+    ] = None
+    population: Annotated[
+        Annotated[Whole, Field(ge=2)] | None,
+        about("Schemes that are kept at a time (nsga2, genitor)."),
+    ] = None
+    evaluations: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Schemes to score, repeated ones included (auto, nsga2, genitor)."),
+    ] = None
+    crossover: Annotated[
+        Share | Literal["new", "trad"] | None,
+        about("The chance that two parents exchange parts (nsga2), or the operator (genitor)."),
+    ] = None
+    mutation: Annotated[
+        Share | None,
+        about("The chance that a bit flips (nsga2), or the share of mutated offspring (genitor)."),
+    ] = None
+    block_mutation: Annotated[
+        Flag | None, about("Mutates one block instead of everything behind a point (genitor).")
+    ] = None
+    bias: Annotated[
+        Annotated[Number, Field(ge=1, le=2)] | None,
+        about("How much likelier the best is a parent than the median (genitor)."),
+    ] = None
+    brood: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Offspring that are scored together (genitor)."),
+    ] = None
+    allow_duplicates: Annotated[
+        Flag | None, about("Whether a population may hold a scheme twice (genitor).")
+    ] = None
+    depth: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Steps down from one solution in search of the next (poka)."),
+    ] = None
+    past_plateaus: Annotated[
+        Flag | None, about("Goes on where no node in reach is better (poka).")
+    ] = None
+    exact: Annotated[
+        Annotated[Whole, Field(ge=0)] | None,
+        about("If there are no more schemes than this, all are tried (auto)."),
+    ] = None
+    rounds: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Ends after so many rounds without anything better (auto)."),
+    ] = None
+    start: Annotated[
+        PreferenceSection | None, about("Where the walk starts (reference-direction).")
+    ] = None
+    points: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        about("Reference points of a step (reference-direction)."),
+    ] = None
