@@ -2,7 +2,17 @@
 
 from importlib.metadata import version
 
-from sqlanon.api import Anonymizer, Progress, SearchResult, Solution, Watch, load
+from sqlanon.api import (
+    Anonymizer,
+    CheckResult,
+    Progress,
+    Release,
+    SearchResult,
+    Solution,
+    Watch,
+    check,
+    load,
+)
 from sqlanon.errors import SqlanonError
 from sqlanon.scheme import Scheme
 
@@ -10,12 +20,15 @@ __version__ = version("sqlanon")
 
 __all__ = [
     "Anonymizer",
+    "CheckResult",
     "Progress",
+    "Release",
     "Scheme",
     "SearchResult",
     "Solution",
     "SqlanonError",
     "Watch",
     "__version__",
+    "check",
     "load",
 ]

@@ -103,14 +103,14 @@ def test_pictures_are_drawn_or_refused(tmp_path: Path) -> None:
 
 
 def test_seeds() -> None:
-    small = ["--seeds", "2", "--k", "50", "--auto-evaluations", "3000"]
+    small = ["--seeds", "2", "--only", "k", "--k", "50", "--auto-evaluations", "3000"]
     found = run("seeds.py", *small, "--nsga2-evaluations", "400")
-    assert list(found) == ["50"]
-    for row in found["50"].values():
+    assert list(found) == ["k_pref 50"]
+    for row in found["k_pref 50"].values():
         assert row["feasible"] == 2
         assert all(k >= 50 for k in row["k"])
         assert row["worst_gap"] >= 0
-    assert max(row["share_best"] for row in found["50"].values()) > 0
+    assert max(row["share_best"] for row in found["k_pref 50"].values()) > 0
 
 
 def test_nsga2_gives_the_same_with_numpy() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
 import yaml
 from command_line import Run, message, process
@@ -178,6 +180,10 @@ def test_output_for_a_terminal_without_unicode(tmp_path: Path, options: list[str
         assert list(json.loads(done.out)["columns"]) == ["größe"]
 
 
+QUASI = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex",
+         "native-country"]  # fmt: skip
+
+
 @pytest.fixture
 def short_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo with a search of a few generations."""
@@ -200,7 +206,7 @@ def test_demo(tmp_path: Path) -> None:
     assert "\x1b" not in done.out
     assert max(map(len, done.out.splitlines())) <= 80
     before, _, after = done.out.partition("One GROUP BY turned 30,162 rows into 12,005 ")
-    shown = before.split("\n", 2)[2]
+    shown = before.partition("what is wanted\n")[2].partition("\n2. ")[0]
     assert yaml.safe_load(shown)["privacy"] == {"k": 5}  # the policy is shown whole
     compared, _, found = after.partition("The search scored ")
     assert "scheme.json" in compared
@@ -209,13 +215,35 @@ def test_demo(tmp_path: Path) -> None:
     assert int(chosen[2]) >= 5
     assert float(chosen[5]) < float(by_hand[4])  # NWP
     assert "marital-status" in found
+    assert 'CASE\n      WHEN "source"."age"' in found
+    published = re.search(
+        r"published ([\d,]+) rows, ([\d,]+) left out, to adult.main.adult_anon", found
+    )
+    assert published is not None
+    rows, left_out = (int(number.replace(",", "")) for number in published.groups())
+    assert rows + left_out == 30_162
+    assert "k = 5 holds" in found
     assert "sqlanon search policy.yml" in found
-    assert list(tmp_path.iterdir()) == []
+    (folder,) = tmp_path.iterdir()
+    released = duckdb.connect(folder / "adult.duckdb", read_only=True).table("adult_anon")
+    sizes = released.to_df().groupby(QUASI, dropna=False).size()
+    assert (sizes.sum(), sizes.min() >= 5) == (rows, True)
+    assert {file.name for file in folder.iterdir()} == {
+        "adult.duckdb",
+        "adult.parquet",
+        "adult_anon.certificate.html",
+        "adult_anon.certificate.json",
+        "adult_anon.shareable.html",
+        "adult_anon.shareable.json",
+        "policy.yml",
+        "release.sql",
+        "result.json",
+    }
 
 
 @pytest.mark.usefixtures("short_demo")
-def test_demo_quiet_is_the_tables_alone(run: Run) -> None:
-    done = run("demo", "--quiet")
+def test_demo_quiet_is_the_tables_alone(run: Run, tmp_path: Path) -> None:
+    done = run("demo", "--quiet", "--folder", str(tmp_path / "demo"))
     assert (done.status, done.err) == (0, "")
     lines = [line.split() for line in done.out.splitlines() if line.strip()]
     scores = ["k", "classes", "left", "out", "NWP", "NECD", "ach"]
@@ -226,8 +254,8 @@ def test_demo_quiet_is_the_tables_alone(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("short_demo")
-def test_demo_json(run: Run) -> None:
-    done = run("demo", "--json")
+def test_demo_json(run: Run, tmp_path: Path) -> None:
+    done = run("demo", "--json", "--folder", str(tmp_path / "demo"))
     assert (done.status, done.err) == (0, "")
     document = json.loads(done.out)
     compared = document["compared"]
@@ -236,3 +264,22 @@ def test_demo_json(run: Run) -> None:
     assert compared[0]["classes"] == 12_005
     search = document["search"]
     assert search["solutions"][search["chosen"]]["feasible"] is True
+    assert document["release"]["k"] >= 5
+    assert document["check"]["holds"] is True
+
+
+@pytest.mark.usefixtures("short_demo")
+def test_the_demo_leaves_a_changed_policy_alone(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    (folder / "policy.yml").write_text("mine", encoding="utf-8")
+    done = run("demo", "--folder", str(folder))
+    assert done.status == 1
+    assert "is not the demo's any more" in done.err
+    assert (folder / "policy.yml").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    words = {"COMP_WORDS": "sqlanon pub", "COMP_CWORD": "1", "_SQLANON_COMPLETE": "bash_complete"}
+    done = process(tmp_path, **words)
+    assert done.out == "plain,publish\n"

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 from pydantic import BaseModel
-from small_table import CSV, POLICY, SCHEME, write_folder
+from small_table import CSV, POLICY, SCHEME, changed, write_folder
 
 import sqlanon
 from sqlanon.api.search import METHODS, WALK, WALK_SETTINGS, settings_of
@@ -114,7 +114,9 @@ def test_the_page_of_the_policy_invents_no_keys() -> None:
 
 PUBLIC = [
     sqlanon.Anonymizer,
+    sqlanon.CheckResult,
     sqlanon.Progress,
+    sqlanon.Release,
     sqlanon.SearchResult,
     sqlanon.Solution,
     sqlanon.Watch,
@@ -128,7 +130,7 @@ def test_every_public_name_is_described(name: str) -> None:
 
 @pytest.mark.parametrize("kind", PUBLIC)
 def test_every_public_member_is_described(kind: type) -> None:
-    members = {name for name in [*vars(kind), *kind.__annotations__] if not name.startswith("_")}
+    members = {name for name in [*dir(kind), *kind.__annotations__] if not name.startswith("_")}
     missing = [name for name in members if not re.search(rf"`{name}\b", text("python.md"))]
     assert not missing
 
@@ -189,14 +191,14 @@ def test_every_built_in_hierarchy_is_described(file: str) -> None:
 
 @pytest.mark.parametrize("code", every_block("python"))
 def test_python_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_folder(tmp_path)
+    write_folder(tmp_path, changed(publish={"file": "people_anon.csv"}))
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {"__name__": "example"})
 
 
 @pytest.mark.parametrize("content", every_block("yaml"))
 def test_policies_are_valid(content: str) -> None:
-    parse_policy(yaml.safe_load(content))
+    parse_policy(yaml.safe_load(content), environment={"SQLANON_KEY": "sixteen letters!"})
 
 
 @pytest.mark.parametrize("content", every_block("json"))

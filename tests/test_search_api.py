@@ -19,7 +19,7 @@ from sqlanon.api.search import METHODS
 SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm",
           "glm_share", "dcn", "ce"]  # fmt: skip
 KEYS = ["version", "policy", "method", "objectives", "seed", "source", "evaluations", "seconds",
-        "stopped", "reproducible", "notes", "solutions", "chosen"]  # fmt: skip
+        "stopped", "reproducible", "notes", "domains", "solutions", "chosen"]  # fmt: skip
 BY_ACH = {"age": {"cuts": [25, 35]}, "sex": {"groups": [["F", "M"]]}}
 BY_GLM = {"age": {"cuts": []}, "sex": {"groups": [["F"], ["M"]]}}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +12,40 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from sqlanon.api.bind import check_columns, open_lent_source, open_policy_source, quasis_of
+from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
+from sqlanon.api.measuring import Measuring
+from sqlanon.api.published import Release
+from sqlanon.api.publishing import Publisher, file_to_rewrite
+from sqlanon.api.release import (
+    SchemeLike,
+    document_of,
+    header_of,
+    recipe_of,
+    scheme_in,
+    scheme_without_counting,
+)
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
     WALK,
     WALK_START,
-    Method,
     given_settings,
     method_of,
     problem_for,
     run_method,
 )
-from sqlanon.api.solution import Solution
-from sqlanon.engines import Source, open_source
-from sqlanon.errors import EngineError, PolicyError
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram, count
-from sqlanon.metrics import Scores
-from sqlanon.policy import Policy, parse_policy, read_policy
+from sqlanon.compile import release_text
+from sqlanon.engines import open_source
+from sqlanon.errors import EngineError, PolicyError, SchemeError, UncoveredValueError
+from sqlanon.model import Mode
+from sqlanon.policy import parse_policy, read_policy
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
-from sqlanon.scheme import Batch, Scheme, Space, from_document, read_scheme
+from sqlanon.publish import rewrite_database
+from sqlanon.scheme import Scheme, from_document
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Loss
 from sqlanon.search.reference_direction import Exploration
-
-SchemeLike = Scheme | Mapping[str, Any] | str | Path
-"""A scheme, its document, or the path of a scheme file."""
 
 
 def load(
@@ -72,76 +77,12 @@ def load(
     except BaseException:
         source.engine.close()
         raise
-    return Anonymizer(checked, source, workspace=workspace, workers=workers)
+    origin = Origin(connection, data)
+    return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
 
 
-class Anonymizer:
+class Anonymizer(Measuring):
     """A policy and its source. Use it in a `with` block, or close it when done."""
-
-    def __init__(
-        self,
-        policy: Policy,
-        source: Source,
-        *,
-        workspace: str | Path | None = None,
-        workers: int | None = None,
-    ) -> None:
-        self.policy = policy
-        self.source = source
-        self._workspace = workspace
-        self._workers = workers
-
-    def __enter__(self) -> Anonymizer:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Writes the workspace and closes everything that was opened here."""
-        try:
-            if "evaluator" in self.__dict__:
-                self.evaluator.close()
-        finally:
-            self.source.engine.close()
-
-    @cached_property
-    def histogram(self) -> Histogram:
-        """The counted source; the first use counts it."""
-        return count(
-            self.source,
-            quasis_of(self.policy, self.source),
-            subject=self.policy.section.subject,
-            facets=[self.policy.label] if self.policy.label else [],
-        )
-
-    @cached_property
-    def evaluator(self) -> Evaluator:
-        """What scores schemes of this source under this policy."""
-        return Evaluator(
-            self.histogram,
-            suppression=self.suppression,
-            label=self.policy.label,
-            workspace=self._workspace,
-            workers=self._workers,
-        )
-
-    @property
-    def space(self) -> Space:
-        """The columns that schemes speak of."""
-        return self.histogram.space
-
-    @property
-    def suppression(self) -> Suppression:
-        privacy, limit = self.policy.section.privacy, self.policy.section.suppression.limit
-        if privacy is None or not limit:
-            return Suppression()
-        return Suppression.given_k(privacy.k, limit, self.histogram.rows)
-
-    @property
-    def preference(self) -> Preference | None:
-        section = self.policy.section.preference
-        return None if section is None else Preference(nwp=section.nwp, necd=section.necd)
 
     def search(
         self,
@@ -232,58 +173,85 @@ class Anonymizer:
         )
         return self._result(outcome, exploration.seed, asdict(self.evaluator.effort), seconds)
 
-    def _evaluator_for(self, method: Method) -> Evaluator:
-        """An evaluator under the suppression rule of a method."""
-        limit = self.policy.section.suppression.limit
-        rule = self.suppression
-        if not method.given_k and limit:
-            rule = Suppression.up_to(limit, self.histogram.rows)
-        return Evaluator(
-            self.histogram,
-            suppression=rule,
-            label=self.policy.label,
-            workspace=self._workspace,
-            workers=self._workers,
-        )
+    def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:
+        """A scheme over the domains it was made for.
+
+        Values that joined the data since then are not part of it; what becomes of them says
+        `publish.unseen` of the policy. The source is counted only where nobody lists the
+        values of a column.
+        """
+        known = scheme_in(scheme)
+        if known is not None:
+            return known
+        document, origin = document_of(scheme)
+        found = scheme_without_counting(self.policy, self.source, document, origin)
+        return found or from_document(document, self.space.columns, origin)
+
+    def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
+        """The SELECT that builds the release of a scheme, with a header that names it."""
+        released = self._scheme_to_release(scheme)
+        guarded = self.policy.section.publish.mode is Mode.VIEW
+        header = header_of(self.policy, self.source, released, self._reached(scheme))
+        recipe = recipe_of(self.policy, self.source, released, header)
+        return release_text(recipe, dialect, guarded=guarded)
+
+    def publish(
+        self,
+        scheme: SchemeLike,
+        *,
+        certificates: str | Path | None = None,
+        rewrite: bool = False,
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Release:
+        """Builds the release of a scheme in its place: staged, verified, swapped.
+
+        `certificates` is the folder for the certificate's files; unless given, that of the
+        policy's file, and none for a policy that is no file. With `rewrite` the database file
+        is written anew afterwards, because dropped rows stay in it otherwise. `on_stage` hears
+        what is going on. When anything fails, source and former release are as they were.
+        """
+        folder = self._folder if certificates is None else Path(certificates)
+        file = file_to_rewrite(self.policy, self._origin) if rewrite else None
+        with self._publisher(scheme, file) as publisher:
+            release = publisher.publish(folder, on_stage)
+        if self.policy.section.publish.mode is Mode.REPLACE:
+            self._forget_counts()
+        return release
+
+    def dry_run(self, scheme: SchemeLike) -> list[str]:
+        """The statements that `publish` would run, in their order."""
+        with self._publisher(scheme) as publisher:
+            return publisher.statements()
+
+    def type_changes(self, scheme: SchemeLike) -> list[str]:
+        """How the released columns differ from those of the source, a line each."""
+        with self._publisher(scheme) as publisher:
+            return publisher.type_changes()
 
     @property
-    def required_k(self) -> int:
-        """The k that the policy asks for; 1 when it asks for none."""
-        privacy = self.policy.section.privacy
-        return 1 if privacy is None else privacy.k
+    def _folder(self) -> Path | None:
+        """Of the policy's file; a policy from a mapping has none."""
+        return self.policy.folder if Path(self.policy.origin).is_file() else None
 
-    def scheme(self, scheme: SchemeLike) -> Scheme:
-        """A scheme from whatever describes one."""
-        if isinstance(scheme, Scheme):
-            return scheme
-        if isinstance(scheme, Mapping):
-            return from_document(scheme, self.space.columns)
-        return read_scheme(scheme, self.space.columns)
+    @contextmanager
+    def _publisher(self, scheme: SchemeLike, rewrite: Path | None = None) -> Iterator[Publisher]:
+        """The source's database open for writing, which it is at no other time."""
+        released = self._scheme_to_release(scheme)
+        ours = self._origin.is_the_policys
+        if ours:
+            self.source.engine.close()
+        try:
+            with closing(Publisher(self.policy, self._origin, released)) as publisher:
+                yield publisher
+            if rewrite is not None:
+                rewrite_database(rewrite)
+        finally:
+            if ours:
+                self.source = open_policy_source(self.policy)
 
-    def measure(self, scheme: SchemeLike) -> Solution:
-        """The scores of one scheme."""
-        return self.measure_all([scheme])[0]
-
-    def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
-        """The scores of several schemes, evaluated together."""
-        batch = self.space.batch([self.scheme(s) for s in schemes])
-        if not len(batch):
-            return []
-        return self._solutions(batch, self.evaluator.score(batch), self.preference)
-
-    def _solutions(
-        self, batch: Batch, scores: Scores, preference: Preference | None
-    ) -> list[Solution]:
-        ach, pref_dev = None, None
-        if preference is not None:
-            ach = preference.ach(scores.nwp, scores.necd)
-            pref_dev = preference.pref_dev(scores.nwp, scores.necd)
-        privacy = self.policy.section.privacy
-        solutions = []
-        for i in range(len(batch)):
-            row = scores.row(i)
-            row["ach"] = None if ach is None else float(ach[i])
-            row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
-            feasible = None if privacy is None else bool(scores.k[i] >= privacy.k)
-            solutions.append(Solution(batch.scheme(i), row, feasible))
-        return solutions
+    def _reached(self, scheme: SchemeLike) -> int | None:
+        """The k of a scheme on the source; None where that holds values which are new to it."""
+        try:
+            return int(self.measure(scheme).scores["k"] or 0)
+        except (UncoveredValueError, SchemeError):
+            return None

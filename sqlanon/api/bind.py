@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from sqlglot import exp
 
 from sqlanon import hierarchy as hierarchies
 from sqlanon import resources
 from sqlanon.engines import Source, open_source, open_table
-from sqlanon.errors import DomainError, HierarchyError, PolicyError, ResourceError
+from sqlanon.errors import DomainError, EngineError, HierarchyError, PolicyError, ResourceError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import HierarchyBuilder, Quasi
 from sqlanon.histogram.atoms import column
@@ -22,18 +25,45 @@ from sqlanon.model import Family, Kind, Value, format_value, parse_value, sort_k
 from sqlanon.policy import ColumnSection, HierarchySection, Others, Policy, Role
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the source comes from when it is not the policy's own: a connection, or data."""
+
+    connection: DuckDBPyConnection | None = None
+    data: pd.DataFrame | pa.Table | None = None
+
+    @property
+    def is_the_policys(self) -> bool:
+        return self.connection is None and self.data is None
+
+
 def open_policy_source(policy: Policy) -> Source:
     """Opens the source that a policy names; relative paths start at the policy's folder."""
     section = policy.section.source
-    file = None if section.file is None else policy.folder / section.file
-    connection = section.connection
+    if section.table is None and section.query is None and section.file is None:
+        raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
+    try:
+        return open_source(
+            connection=address_in(policy, policy.source_connection()),
+            table=section.table,
+            query=section.query,
+            file=None if section.file is None else policy.folder / section.file,
+        )
+    except EngineError as error:
+        # Engines name the address in their messages, and it may come from the environment.
+        hidden = policy.hide(str(error))
+        if hidden == str(error):
+            raise
+        raise EngineError(hidden) from None
+
+
+def address_in(policy: Policy, connection: str | None) -> str | None:
+    """An address of the policy; a relative path of a database starts at the policy's folder."""
     prefix = "duckdb:///"
     path = (connection or "").removeprefix(prefix)
     if connection and connection.startswith(prefix) and path not in ("", ":memory:"):
-        connection = f"{prefix}{policy.folder.absolute() / path}"
-    if section.table is None and section.query is None and file is None:
-        raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
-    return open_source(connection=connection, table=section.table, query=section.query, file=file)
+        return f"{prefix}{policy.folder.absolute() / path}"
+    return connection
 
 
 def open_lent_source(policy: Policy, connection: DuckDBPyConnection) -> Source:
@@ -94,6 +124,8 @@ def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) ->
         range=section.range,
         granularity=section.granularity,
         hierarchy=hierarchy,
+        min_level=section.min_level,
+        max_level=section.max_level,
     )
 
 

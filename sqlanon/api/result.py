@@ -11,6 +11,7 @@ import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
 from sqlanon.errors import SearchError
+from sqlanon.scheme.scheme_file import observed_domains
 
 VERSION = 1
 COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm_share")
@@ -60,6 +61,7 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of a result file."""
+        columns = self.solutions[0].scheme.columns if self.solutions else ()
         return {
             "version": VERSION,
             "policy": self.policy,
@@ -72,6 +74,7 @@ class SearchResult:
             "stopped": self.stopped,
             "reproducible": self.reproducible,
             "notes": list(self.notes),
+            "domains": observed_domains(columns),
             "solutions": [solution.to_dict() for solution in self.solutions],
             "chosen": self.chosen,
         }

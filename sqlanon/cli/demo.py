@@ -1,8 +1,11 @@
-"""`sqlanon demo`: the first look, on built-in data."""
+"""`sqlanon demo`: the whole way on built-in data, from a policy to a verified release."""
 
 from __future__ import annotations
 
+import shutil
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -10,9 +13,17 @@ from rich.syntax import Syntax
 
 import sqlanon
 from sqlanon import resources
-from sqlanon.api import Anonymizer, SearchResult, Solution
-from sqlanon.cli.output import comparison_table, console, front_table, group_table, print_json
+from sqlanon.api import Anonymizer, CheckResult, Release, SearchResult, Solution
+from sqlanon.cli.output import (
+    comparison_table,
+    console,
+    front_table,
+    group_table,
+    print_json,
+)
 from sqlanon.cli.progress import watching
+from sqlanon.cli.publish import show
+from sqlanon.errors import PublishError
 from sqlanon.scheme import Scheme, from_levels
 
 STEPS = (
@@ -23,51 +34,111 @@ STEPS = (
     ("all hidden", (1, 3, 3, 3, 3, 1, 1, 4)),
 )
 """Lattice nodes over the columns of examples/adult/policy.yml."""
-FRONT_ROWS = 12
+DATABASE, TABLE = "adult.duckdb", "adult_anon"
+"""Where the policy of the demo publishes to."""
+FRONT_ROWS = 10
+SQL_LINES = 34
 EXPLANATION = """\
 k        people in the smallest class of equal rows; the policy asks for 5
 NWP      information lost, 0 (none) to 1 (all)
 NECD     bias: how unequal the class sizes are, 0 to 1
 ach      how far from the preference of the policy; smaller is better
 """
-NEXT = """\
-Next, on a policy of your own (docs/policy.md):
-  sqlanon search policy.yml                         writes result.json
-  sqlanon measure policy.yml --scheme result.json   scores what was chosen
-  sqlanon search policy.yml --method front          another search
-  sqlanon search --help"""
 
 
-@click.command(epilog="Example: sqlanon demo --json > demo.json")
+@dataclass(frozen=True)
+class _Shown:
+    """Where the demo prints, and how much."""
+
+    screen: Console
+    quiet: bool
+
+    def title(self, text: str) -> None:
+        if not self.quiet:
+            self.screen.print(f"\n[bold]{text}[/]")
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            self.screen.print(text)
+
+
+@click.command(epilog="Example: sqlanon demo --folder try")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("sqlanon-demo"),
+    show_default=True,
+    help="Where policy, data, release and certificate go; made if it does not exist.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the two tables of scores only.")
-def demo(as_json: bool, quiet: bool) -> None:
-    """Count the Adult census table, score generalizations of it, search for better ones.
+@click.option("-q", "--quiet", is_flag=True, help="Print the tables of scores only.")
+def demo(folder: Path, as_json: bool, quiet: bool) -> None:
+    """Anonymize the Adult census table: policy, search, SQL, release, check, certificate.
 
-    Takes some seconds. Writes no files.
+    Takes less than a minute. Everything it makes is in one folder, ready to be changed and
+    run again.
     """
-    screen = Console(quiet=True) if as_json else console()
-    policy = resources.path("examples", "adult", "policy.yml")
-    if not quiet:
-        screen.print("[bold]The policy[/]: what is known of the columns, and what is wanted\n")
-        text = policy.read_text(encoding="utf-8")
-        screen.print(Syntax(text, "yaml", background_color="default", word_wrap=True))
+    shown = _Shown(Console(quiet=True) if as_json else console(), quiet)
+    policy = _copied(folder)
+    shown.title("1. The policy: what is known of the columns, and what is wanted")
+    text = policy.read_text(encoding="utf-8")
+    shown.say(Syntax(text, "yaml", background_color="default", word_wrap=True))  # type: ignore[arg-type]
     with sqlanon.load(policy) as anonymizer:
-        rows = _compare(anonymizer, screen, quiet)
-        section = anonymizer.policy.section.search
-        with watching(
-            "searching", quiet=quiet or as_json, seconds=section.seconds, patience=section.patience
-        ) as watch:
-            result = anonymizer.search(watch=watch)
+        rows = _compare(anonymizer, shown)
+        result = _search(anonymizer, folder, shown, quiet=quiet or as_json)
+        sql = anonymizer.sql(result)
+        (folder / "release.sql").write_text(sql, encoding="utf-8")
+        _show_sql(sql, folder, shown)
+        shown.title("4. The release: staged, counted anew, and only then put in place")
+        release = anonymizer.publish(result)
+    if not quiet:
+        show(release, shown.screen)
+    checked = _check(folder, release, shown)
     if as_json:
         compared = [{"title": title, **solution.to_dict()} for title, solution in rows]
-        print_json({"compared": compared, "search": result.to_dict()})
+        print_json(
+            {
+                "folder": str(folder),
+                "compared": compared,
+                "search": result.to_dict(),
+                "release": release.to_dict(),
+                "check": checked.to_dict(),
+            }
+        )
         return
-    _show(result, screen, quiet)
+    if not quiet:
+        shown.screen.print(_next_steps(folder), soft_wrap=True, markup=False)
 
 
-def _compare(anonymizer: Anonymizer, screen: Console, quiet: bool) -> list[tuple[str, Solution]]:
+def _copied(folder: Path) -> Path:
+    """The demo's files in a folder of the user's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        policy, text = folder / "policy.yml", _policy_text()
+        if policy.exists() and policy.read_text(encoding="utf-8") != text:
+            raise PublishError(
+                f"{policy} is not the demo's any more; name another --folder, or go on with "
+                f"`sqlanon search {policy}`"
+            )
+        policy.write_text(text, encoding="utf-8")
+        data = "adult.parquet"
+        shutil.copyfile(resources.path("examples", "adult", data), folder / data)
+    except OSError as error:
+        raise PublishError(f"{folder}: cannot be written to ({error.strerror})") from None
+    return policy
+
+
+def _policy_text() -> str:
+    """The example's policy without the line for editors, whose path is wrong elsewhere."""
+    lines = resources.path("examples", "adult", "policy.yml").read_text(encoding="utf-8")
+    return "".join(
+        line for line in lines.splitlines(keepends=True) if "yaml-language-server" not in line
+    )
+
+
+def _compare(anonymizer: Anonymizer, shown: _Shown) -> list[tuple[str, Solution]]:
     """Counts the table and scores some schemes that nobody searched for."""
+    shown.title("2. What generalizing costs")
     start = time.perf_counter()
     histogram = anonymizer.histogram
     counted = time.perf_counter() - start
@@ -77,34 +148,67 @@ def _compare(anonymizer: Anonymizer, screen: Console, quiet: bool) -> list[tuple
     start = time.perf_counter()
     rows = list(zip(titles, anonymizer.measure_all(schemes), strict=True))
     scored = time.perf_counter() - start
-    if not quiet:
-        screen.print(
-            f"\nOne GROUP BY turned [bold]{histogram.rows:,}[/] rows into "
-            f"[bold]{len(histogram.tally):,}[/] counted tuples in {counted:.2f} s. "
-            f"{len(rows)} generalizations of them were scored in {scored:.2f} s, the last one "
-            "written by hand:"
-        )
-    screen.print(comparison_table(rows, k=anonymizer.required_k))
+    shown.say(
+        f"One GROUP BY turned [bold]{histogram.rows:,}[/] rows into "
+        f"[bold]{len(histogram.tally):,}[/] counted tuples in {counted:.2f} s. "
+        f"{len(rows)} generalizations of them were scored in {scored:.2f} s, the last one "
+        "written by hand:"
+    )
+    shown.screen.print(comparison_table(rows, k=anonymizer.required_k))
     return rows
 
 
-def _show(result: SearchResult, screen: Console, quiet: bool) -> None:
-    """What the search of the policy found."""
-    if not quiet:
-        screen.print(
-            f"The search scored [bold]{result.evaluations['distinct']:,}[/] more in "
-            f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
-            "higher k pays with information. The arrow is the answer to the policy:"
-        )
-    screen.print(front_table(result, FRONT_ROWS))
-    if quiet:
-        return
-    if result.solution is not None:
-        screen.print("It groups the columns like this:")
-        screen.print(group_table(result.solution))
-    screen.print(EXPLANATION)
-    screen.print(NEXT)
+def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool) -> SearchResult:
+    section = anonymizer.policy.section.search
+    with watching(
+        "searching", quiet=quiet, seconds=section.seconds, patience=section.patience
+    ) as watch:
+        result = anonymizer.search(watch=watch)
+    if result.solution is None:
+        raise PublishError(result.shortfall())
+    result.write(folder / "result.json")
+    shown.say(
+        f"The search scored [bold]{result.evaluations['distinct']:,}[/] more in "
+        f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
+        "higher k pays with information. The arrow is the answer to the policy:"
+    )
+    shown.screen.print(front_table(result, FRONT_ROWS))
+    if not shown.quiet:
+        shown.say("It groups the columns like this:")
+        shown.screen.print(group_table(result.solution))
+        shown.say(EXPLANATION)
+    return result
+
+
+def _show_sql(sql: str, folder: Path, shown: _Shown) -> None:
+    lines = sql.splitlines()
+    shown.title(f"3. The SQL of the release: {len(lines)} lines in {folder / 'release.sql'}")
+    head = "\n".join(lines[:SQL_LINES])
+    shown.say(Syntax(head, "sql", background_color="default", word_wrap=True))  # type: ignore[arg-type]
+    shown.say("…")
+
+
+def _check(folder: Path, release: Release, shown: _Shown) -> CheckResult:
+    """Looks at the released table as an outsider would."""
+    privacy = release.certificate.document.privacy
+    checked = sqlanon.check(folder / DATABASE, privacy.quasi, k=privacy.required_k, table=TABLE)
+    shown.title("5. The check: the released table alone, as anybody may count it")
+    shown.say(checked.verdict())
+    return checked
 
 
 def _steps(anonymizer: Anonymizer) -> list[Scheme]:
     return [from_levels(anonymizer.space.columns, levels) for _, levels in STEPS]
+
+
+def _next_steps(folder: Path) -> str:
+    return f"""
+Open {folder / f"{TABLE}.certificate.html"} in a browser: the certificate.
+
+Next, in {folder}:
+  sqlanon search policy.yml --method front           another search
+  sqlanon sql policy.yml --scheme result.json#3      the SQL of another solution
+  sqlanon publish policy.yml --scheme result.json#3  another release
+  sqlanon check {DATABASE} --table {TABLE} \\
+      --certificate {TABLE}.certificate.json
+Then on a policy of your own: docs/policy.md lists what it may say."""

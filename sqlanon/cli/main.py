@@ -9,9 +9,15 @@ import sys
 import click
 
 import sqlanon
+from sqlanon.cli.check import check
+from sqlanon.cli.choose import choose
+from sqlanon.cli.clean import clean
 from sqlanon.cli.demo import demo
 from sqlanon.cli.measure import measure
+from sqlanon.cli.publish import publish
+from sqlanon.cli.schema import schema
 from sqlanon.cli.search import search
+from sqlanon.cli.sql import sql
 from sqlanon.errors import SqlanonError
 
 EPILOG = (
@@ -34,9 +40,15 @@ def cli(verbose: bool) -> None:
         logging.getLogger("sqlanon").setLevel(logging.DEBUG)
 
 
+cli.add_command(check)
+cli.add_command(choose)
+cli.add_command(clean)
 cli.add_command(demo)
 cli.add_command(measure)
+cli.add_command(publish)
+cli.add_command(schema)
 cli.add_command(search)
+cli.add_command(sql)
 
 
 def main() -> None:

@@ -7,26 +7,45 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 
 from sqlanon.engines import duckdb_sources
-from sqlanon.engines.base import ColumnInfo, Engine, Source, Statement, Tracer
-from sqlanon.engines.duckdb import DuckDBEngine, open_database, open_memory
+from sqlanon.engines.addresses import ADDRESSES, open_engine
+from sqlanon.engines.base import (
+    ColumnDetails,
+    ColumnInfo,
+    Engine,
+    PublishingEngine,
+    Reads,
+    Source,
+    Statement,
+    TableDetails,
+    Tracer,
+)
+from sqlanon.engines.duckdb import DuckDBEngine, open_memory
+from sqlanon.engines.private_folder import PrivateFolder, finish_file, remove_dead_folders
+from sqlanon.engines.publishing import Opened, open_for_publishing
 from sqlanon.errors import EngineError
 
 __all__ = [
+    "ColumnDetails",
     "ColumnInfo",
     "DuckDBEngine",
     "Engine",
+    "Opened",
+    "PrivateFolder",
+    "PublishingEngine",
+    "Reads",
     "Source",
     "Statement",
+    "TableDetails",
     "Tracer",
+    "finish_file",
     "open_engine",
+    "open_for_publishing",
+    "open_memory",
     "open_source",
     "open_table",
+    "remove_dead_folders",
+    "source_on",
 ]
-
-_ADDRESSES = (
-    "duckdb:///relative.duckdb, duckdb:////absolute/path.duckdb or duckdb:// for a database "
-    "in memory"
-)
 
 
 def open_source(
@@ -52,57 +71,37 @@ def open_source(
             f"given: {', '.join(named) or 'none'}."
         )
     if table is not None and connection is None:
-        raise EngineError(f"Table {table!r} needs a connection: {_ADDRESSES}.")
+        raise EngineError(f"Table {table!r} needs a connection: {ADDRESSES}.")
     engine = open_engine(connection, read_only=read_only)
     try:
-        if table is not None:
-            return duckdb_sources.table(engine, table)
-        if query is not None:
-            return duckdb_sources.query(engine, query)
-        if file is not None:
-            return duckdb_sources.file(engine, file)
-        if not isinstance(connection, str | None):
+        if data is not None and not engine.owned:
             engine = engine.private()
-        return duckdb_sources.data(engine, data)
+        return source_on(engine, table=table, query=query, file=file, data=data)
     except BaseException:
         engine.close()
         raise
+
+
+def source_on(
+    engine: DuckDBEngine,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    file: str | Path | None = None,
+    data: duckdb_sources.Data | None = None,
+) -> Source:
+    """One of a table, a query, a file or data on an engine that is open already."""
+    if table is not None:
+        return duckdb_sources.table(engine, table)
+    if query is not None:
+        return duckdb_sources.query(engine, query)
+    if file is not None:
+        return duckdb_sources.file(engine, file)
+    assert data is not None
+    return duckdb_sources.data(engine, data)
 
 
 def open_table(engine: Engine, name: str) -> Source:
     """A further table or view on an engine that is open already."""
     relation = duckdb_sources.parse_table(name)
     return Source(engine, relation, name, engine.columns(relation))
-
-
-def open_engine(
-    connection: str | DuckDBPyConnection | None, *, read_only: bool = True
-) -> DuckDBEngine:
-    """The engine of an address or of a caller's open connection; None is a new one in memory.
-
-    Addresses: duckdb:///relative.duckdb (to the current folder), duckdb:////absolute.duckdb,
-    duckdb:// (in memory). The path is taken as it stands, without %-escapes or parameters.
-    `read_only` applies to files that are opened here.
-    """
-    if connection is None:
-        return open_memory()
-    if isinstance(connection, DuckDBPyConnection):
-        return DuckDBEngine(connection, owned=False)
-    if not isinstance(connection, str):
-        raise EngineError(
-            f"A connection is an address or an open DuckDB connection, "
-            f"not {type(connection).__name__}."
-        )
-    scheme, separator, path = connection.partition("://")
-    if not separator:
-        raise EngineError(f"{connection!r} is not the address of a database. Use {_ADDRESSES}.")
-    if scheme != "duckdb":
-        raise EngineError(f"{scheme!r} in {connection!r} is not a known engine. Use {_ADDRESSES}.")
-    if path in ("", "/", "/:memory:"):
-        return open_memory()
-    if not path.startswith("/"):
-        raise EngineError(
-            f"{connection!r} lacks a slash: three before a relative path, four before an "
-            f"absolute one. Use {_ADDRESSES}."
-        )
-    return open_database(path[1:], read_only=read_only)

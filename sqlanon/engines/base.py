@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,50 @@ class ColumnInfo:
     kind: Kind | None
     type: str
     nullable: bool
+
+
+@dataclass(frozen=True)
+class ColumnDetails:
+    """A column as the catalog knows it; `default` is the SQL of its default or generation."""
+
+    name: str
+    type: str
+    nullable: bool
+    comment: str | None = None
+    default: str | None = None
+    is_generated: bool = False
+
+
+@dataclass(frozen=True)
+class TableDetails:
+    """A table or view as the catalog knows it.
+
+    table          its full name
+    constraints    the SQL of its keys and checks; NOT NULL is said of the columns
+    indexes        the names of its indexes
+    referenced_by  other tables whose foreign keys refer to it
+    views          views whose text reads a table of this name
+    """
+
+    table: exp.Table
+    is_view: bool
+    comment: str | None = None
+    columns: tuple[ColumnDetails, ...] = ()
+    constraints: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+    referenced_by: tuple[str, ...] = ()
+    views: tuple[exp.Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a relation reads in the end: tables by their full names, through views and queries.
+
+    `only_tables` is False where it also reads something else, such as a file.
+    """
+
+    tables: tuple[exp.Table, ...]
+    only_tables: bool
 
 
 @dataclass(frozen=True)
@@ -110,14 +154,53 @@ class Engine(Protocol):
     def fetch(self, query: SqlText) -> pa.Table:
         """The whole result of one query."""
 
-    def run(self, statement: SqlText) -> None:
-        """Executes one statement to its end."""
+    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
+        """Executes one statement to its end.
+
+        Parameters are secrets: neither the tracer nor the message of an error shows them.
+        """
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         """The columns of a relation that can stand in FROM, in their order."""
 
     def close(self) -> None:
         """Gives back what the engine opened itself; a second call does nothing."""
+
+
+class PublishingEngine(Engine, Protocol):
+    """A database that releases are built in. CREATE, ALTER and DROP obey transactions there."""
+
+    owned: bool  # False for a connection that a caller lends
+
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; asking does not disturb it."""
+
+    def locate(self, table: exp.Table, *, to_create: bool = False) -> exp.Table:
+        """The full name of a table or view, whether it exists or not.
+
+        `to_create` answers for a permanent table, which temporary ones do not hide.
+        """
+
+    def details(self, table: exp.Table) -> TableDetails | None:
+        """What the catalog knows of a table or view by its full name; None if there is none."""
+
+    def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+        """Permanent tables whose name starts with `prefix` and whose comment is `comment`."""
+
+    def reads(self, relation: exp.Expr) -> Reads:
+        """The tables that a relation reads."""
+
+    def temporary(self, name: str) -> exp.Table:
+        """The full name of a temporary table."""
+
+    def database_files(self) -> tuple[Path, ...]:
+        """The files of all databases that are open here for writing."""
+
+    def file_of(self, table: exp.Table) -> Path | None:
+        """The file of the database that a table by its full name is in; None if in none."""
+
+    def stale_spill_files(self) -> tuple[Path, ...]:
+        """What the database wrote for want of memory in processes that have died."""
 
 
 @dataclass(frozen=True)

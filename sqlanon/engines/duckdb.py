@@ -9,7 +9,7 @@ refuses in the first case and leaves the transaction alone in the second.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,13 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.engines import duckdb_catalog
 from sqlanon.engines.base import (
     ColumnInfo,
+    Reads,
     Running,
     SqlText,
+    TableDetails,
     Tracer,
     looked_in,
     render_statement,
@@ -70,9 +73,10 @@ class DuckDBEngine:
         self, connection: duckdb.DuckDBPyConnection, owned: bool, tracer: Tracer | None = None
     ) -> None:
         self.tracer = tracer or Tracer()
+        self.owned = owned
         self._connection = connection
-        self._owned = owned
         self._registered: list[str] = []
+        self._on_close: list[Callable[[], object]] = []
 
     def fetch(self, query: SqlText) -> pa.Table:
         """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
@@ -83,31 +87,92 @@ class DuckDBEngine:
             running.rows = result.num_rows
         return result
 
-    def run(self, statement: SqlText) -> None:
+    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         """Executes one statement; one that changes rows reports their number to the tracer."""
-        with self._running(render_statement(statement, self.dialect)) as running:
-            result = self._execute(running.sql)
-            if result.column_names == ["Count"] and result.num_rows == 1:
-                running.rows = result.column(0)[0].as_py()
+        try:
+            with self._running(render_statement(statement, self.dialect)) as running:
+                result = self._execute(running.sql, parameters)
+                if result.column_names == ["Count"] and result.num_rows == 1:
+                    running.rows = result.column(0)[0].as_py()
+        except EngineError as error:
+            hidden = _without(str(error), parameters or {})
+            if hidden == str(error):
+                raise
+            raise EngineError(hidden) from None
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         described = self.fetch(exp.Describe(this=exp.select("*").from_(relation)))
         return tuple(_column_info(row) for row in described.to_pylist())
 
+    def in_transaction(self) -> bool:
+        # Outside a transaction every statement has one of its own. A BEGIN would tell too, but
+        # inside a transaction its error aborts that.
+        first, second = (self.fetch("SELECT txid_current() AS id") for _ in range(2))
+        return bool(first.equals(second))
+
+    def locate(self, table: exp.Table, *, to_create: bool = False) -> exp.Table:
+        return duckdb_catalog.locate(self, table, to_create=to_create)
+
+    def details(self, table: exp.Table) -> TableDetails | None:
+        return duckdb_catalog.details(self, table)
+
+    def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+        return duckdb_catalog.tables_like(self, prefix, comment)
+
+    def reads(self, relation: exp.Expr) -> Reads:
+        return duckdb_catalog.reads(self, relation)
+
+    def temporary(self, name: str) -> exp.Table:
+        return exp.table_(name, db="main", catalog="temp", quoted=True)
+
+    def database_files(self) -> tuple[Path, ...]:
+        return duckdb_catalog.database_files(self)
+
+    def file_of(self, table: exp.Table) -> Path | None:
+        return duckdb_catalog.file_of(self, table)
+
+    def stale_spill_files(self) -> tuple[Path, ...]:
+        return duckdb_catalog.stale_spill_files(self)
+
     def close(self) -> None:
-        if not self._owned:
+        if not self.owned:
             return
         for name in self._registered:
             self._connection.unregister(name)
         self._registered.clear()
         self._connection.close()
+        while self._on_close:
+            self._on_close.pop()()
+
+    def on_close(self, call: Callable[[], object]) -> None:
+        """What remains to be done once an owned connection is closed."""
+        self._on_close.append(call)
+
+    def attach(self, path: Path, *, read_only: bool, name: str | None = None) -> str:
+        """Attaches a database file that exists and answers with its name here.
+
+        Without a name it gets the one that it has when it is opened by itself.
+        """
+        refuse_other_files(path)
+        statement = exp.Attach(
+            this=exp.Literal.string(str(path))
+            if name is None
+            else exp.alias_(exp.Literal.string(str(path)), name, quoted=True),
+            expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))] if read_only else [],
+        )
+        try:
+            with self.tracer.running(render_statement(statement, self.dialect)) as running:
+                self._execute(running.sql)
+        except duckdb.Error as error:
+            raise explain_opening(error, path) from error
+        return duckdb_catalog.name_of_file(self, path)
 
     def register(self, data: pa.Table) -> exp.Table:
         """Makes an Arrow table readable under a name of its own, for as long as the engine is.
 
         Only on an owned connection: the name would be visible on a caller's.
         """
-        if not self._owned:
+        if not self.owned:
             raise ValueError("data are registered on a connection of our own")
         name = f"sqlanon_data_{len(self._registered) + 1}"
         with self._errors():
@@ -127,8 +192,10 @@ class DuckDBEngine:
             statements = self._connection.extract_statements(text)
         return [each.type for each in statements] == [duckdb.StatementType.SELECT]
 
-    def _execute(self, text: str) -> pa.Table:
-        return interruptible(lambda: _fetch(self._connection, text), self._connection.interrupt)
+    def _execute(self, text: str, parameters: Mapping[str, str] | None = None) -> pa.Table:
+        return interruptible(
+            lambda: _fetch(self._connection, text, parameters), self._connection.interrupt
+        )
 
     @contextmanager
     def _running(self, text: str) -> Iterator[Running]:
@@ -159,11 +226,18 @@ class DuckDBEngine:
         return spelled
 
 
-def open_memory() -> DuckDBEngine:
-    """A new database in memory, for files and data that belong to no database."""
+def open_memory(spill: Path | None = None) -> DuckDBEngine:
+    """A new database in memory, for files and data that belong to no database.
+
+    What does not fit into memory goes to the folder `spill`, by default to `.tmp` here.
+    """
     # Nobody shares this database, so its settings are ours: no table name may find a variable.
-    connection = duckdb.connect(":memory:", config={"python_enable_replacements": "false"})
-    return DuckDBEngine(connection, owned=True)
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "python_enable_replacements": "false"
+    }
+    if spill is not None:
+        config["temp_directory"] = str(spill)
+    return DuckDBEngine(duckdb.connect(":memory:", config=config), owned=True)
 
 
 def open_database(path: str | Path, read_only: bool = True, create: bool = False) -> DuckDBEngine:
@@ -185,13 +259,21 @@ def open_database(path: str | Path, read_only: bool = True, create: bool = False
     return DuckDBEngine(connection, owned=True)
 
 
-def _fetch(connection: duckdb.DuckDBPyConnection, text: str) -> pa.Table:
+def _fetch(
+    connection: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, str] | None
+) -> pa.Table:
     # DuckDB looks for Python variables here when it finds no table: keep tables out of this
     # function's names and the module's.
-    relation = connection.sql(text)
+    relation = connection.sql(text, params=dict(parameters) if parameters else None)
     if relation is None:
         raise EngineError("The statement is empty.")
     return relation.to_arrow_table()
+
+
+def _without(text: str, secrets: Mapping[str, str]) -> str:
+    for secret in secrets.values():
+        text = text.replace(secret, "…") if secret else text
+    return text
 
 
 def _column_info(row: dict[str, str]) -> ColumnInfo:

@@ -51,7 +51,7 @@ def explain_opening(error: Exception, path: Path) -> EngineError:
             f"Database {path} is open in another process{who}. "
             "Close it there; DuckDB lets one process write, or several read."
         )
-    if "different configuration" in message:
+    if "different configuration" in message or "is already attached" in message:
         return EngineError(
             f"Database {path} is already open in this process with other settings. "
             "Pass that open connection instead of its address."

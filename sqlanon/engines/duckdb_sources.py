@@ -23,6 +23,10 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 _CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command)
 
 
+_CSV_TYPES = ["NULL", "BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
+"""What a column of a CSV file may be taken for: all of DuckDB's own list but BOOLEAN."""
+
+
 def table(engine: DuckDBEngine, name: str) -> Source:
     """A table or view by its name: `table`, `schema.table` or `catalog.schema.table`.
 
@@ -54,7 +58,8 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
     """A CSV, TSV or Parquet file, chosen by its suffix; the path is one file, not a pattern.
 
     DuckDB detects a CSV file's delimiter, header and types, here from the whole file, so that a
-    late value cannot contradict a type. Numbers with a leading zero ("01234") stay text. An
+    late value cannot contradict a type. Numbers with a leading zero ("01234") stay text, and so
+    do yes and no, T and F, true and false, which a release is to show as they are written. An
     empty field is NULL, and so is a quoted empty one (""): a CSV source holds no empty strings.
     Folders such as `year=2026` on the way to the file add no columns.
     """
@@ -68,9 +73,9 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
         raise EngineError(f"{path} is a folder, not a file.")
     if path.stat().st_size == 0:
         raise EngineError(f"File {path} is empty.")
-    options: dict[str, int | str | bool] = {"hive_partitioning": False}
+    options: dict[str, int | str | bool | list[str]] = {"hive_partitioning": False}
     if suffix != ".parquet":
-        options["sample_size"] = -1
+        options |= {"sample_size": -1, "auto_type_candidates": _CSV_TYPES}
     if suffix.endswith(".gz"):
         options["compression"] = "gzip"
     function = "read_parquet" if suffix == ".parquet" else "read_csv"
@@ -145,7 +150,9 @@ def _parse_query(engine: DuckDBEngine, text: str) -> exp.Subquery:
     return statements[0].subquery("source")
 
 
-def _call(function: str, pattern: str, options: dict[str, int | str | bool]) -> exp.Expr:
+def _call(
+    function: str, pattern: str, options: dict[str, int | str | bool | list[str]]
+) -> exp.Expr:
     arguments = [
         exp.Kwarg(this=exp.var(name), expression=exp.convert(value))
         for name, value in options.items()

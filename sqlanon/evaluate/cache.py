@@ -24,6 +24,9 @@ from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
 
 FLUSH_EVERY = 2_000
+TABLE = "evaluation"
+"""The only table of a workspace."""
+KEYS = ("histogram", "label", "scheme", "below", "budget")
 ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss")
 
 

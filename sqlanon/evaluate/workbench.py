@@ -213,6 +213,8 @@ class Database:
 
     def __init__(self) -> None:
         self.connection = duckdb.connect(":memory:", config={"threads": 1})
+        # DuckDB draws it on standard output, also where that is a file of JSON.
+        self.connection.execute("SET enable_progress_bar = false")
         # The queries are written in the order they should run; planning would only cost time.
         self.connection.execute("PRAGMA disable_optimizer")
         self.parsed: dict[str, duckdb.Statement] = {}

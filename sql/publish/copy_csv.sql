@@ -1,0 +1,16 @@
+-- reads:  a verified release
+-- yields: a CSV file; NULL is an empty field without quotes, text has quotes
+COPY (
+  {{ select | sql }}
+) TO {{ path | literal }} (
+  FORMAT csv,
+  HEADER true,
+  DELIMITER ',',
+  QUOTE '"',
+  ESCAPE '"',
+  NULLSTR '',
+{% if quoted %}
+  FORCE_QUOTE ({% for name in quoted %}{{ name | identifier }}{% if not loop.last %}, {% endif %}{% endfor %}),
+{% endif %}
+  USE_TMP_FILE false
+)

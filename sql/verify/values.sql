@@ -1,0 +1,22 @@
+-- reads:  a table that may be released
+-- yields: one row about one of its columns: distinct values, entries that have one, and how many
+--         of these meet each condition. An entry is a row, or a person with one value
+SELECT
+  COUNT(*) AS n_values,
+  CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n_entries,
+  CAST(COALESCE(SUM(CASE WHEN n = 1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS n_alone
+{%- if characters %},
+  CAST(COALESCE(SUM(n * {{ characters | sql }}), 0) AS BIGINT) AS n_characters
+{%- endif %}
+{% for condition in conditions %},
+  CAST(COALESCE(SUM(CASE WHEN {{ condition | sql }} THEN n ELSE 0 END), 0) AS BIGINT) AS c{{ loop.index0 }}
+{%- endfor %}
+
+FROM (
+  SELECT
+    {{ value | sql }} AS v,
+    {{ people | sql }} AS n
+  FROM {{ source | sql }}
+  WHERE {{ column | sql }} IS NOT NULL
+  GROUP BY 1
+) AS counted

@@ -1,0 +1,158 @@
+"""What a certificate states, gathered from policy, scheme and the published release."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlanon.api.tallies import Tallies, column_losses, scores_of
+from sqlanon.certificate import (
+    ColumnFact,
+    Facts,
+    Prior,
+    Subgroup,
+    SuppressionFact,
+    Treatment,
+)
+from sqlanon.compile import Generalized, Pseudonym, Recipe
+from sqlanon.compile.present import Cell, cells
+from sqlanon.engines import Source
+from sqlanon.errors import CertificateError
+from sqlanon.model import format_value
+from sqlanon.policy import Policy
+from sqlanon.preference import Preference
+from sqlanon.publish import Published
+from sqlanon.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class Account:
+    """What only the moment of publishing knows."""
+
+    release: str
+    time: dt.datetime
+    versions: Mapping[str, str]
+    prior: tuple[Prior, ...]
+    sql: str
+
+
+def facts_of(
+    policy: Policy,
+    source: Source,
+    scheme: Scheme,
+    recipe: Recipe,
+    published: Published,
+    tallies: Tallies,
+    account: Account,
+) -> Facts:
+    """Everything that the certificate of a release says."""
+    audit = published.verification.audit
+    if audit is None:
+        raise CertificateError("the release was not counted, so nothing can be certified")
+    suppression = _suppression(policy, recipe, published, tallies)
+    losses = column_losses(recipe, tallies, published.source_rows)
+    scores = scores_of(recipe, tallies, audit, published.source_rows, suppression.rows)
+    wish = policy.section.preference
+    if wish is not None:
+        preference = Preference(nwp=wish.nwp, necd=wish.necd)
+        scores["ach"] = float(preference.ach(scores["nwp"], scores["necd"]))
+        scores["pref_dev"] = float(preference.pref_dev(scores["nwp"], scores["necd"]))
+    return Facts(
+        release=account.release,
+        time=account.time,
+        versions=account.versions,
+        policy=policy.fingerprint,
+        policy_origin=policy.origin,
+        scheme=scheme.fingerprint,
+        source=source.name,
+        source_rows=published.source_rows,
+        source_people=tallies.source_people,
+        target=published.target,
+        mode=published.mode,
+        subject=policy.section.subject,
+        columns=tuple(_columns(policy, source, recipe, losses)),
+        required_k=recipe.k,
+        audit=audit,
+        scores=scores,
+        preference=None if wish is None else {"nwp": wish.nwp, "necd": wish.necd},
+        suppression=suppression,
+        unique_rows=published.verification.unique_rows,
+        findings=tuple(f for found in published.verification.findings.values() for f in found),
+        warnings=published.verification.warnings,
+        prior=account.prior,
+        table_hash=published.table_hash,
+        sql=account.sql,
+    )
+
+
+def _columns(
+    policy: Policy, source: Source, recipe: Recipe, losses: Mapping[str, float]
+) -> list[ColumnFact]:
+    items = {item.name: item for item in recipe.items}
+    found = []
+    for info in source.columns:
+        section = policy.section.columns.get(info.name)
+        role = "subject" if section is None and info.name == policy.section.subject else "not named"
+        role = role if section is None else str(section.role)
+        item = items.get(info.name)
+        if item is None:
+            found.append(ColumnFact(info.name, role, Treatment.REMOVED))
+        elif isinstance(item, Generalized):
+            found.append(_generalized(item, role, losses[item.name]))
+        else:
+            hashed = isinstance(item, Pseudonym)
+            found.append(
+                ColumnFact(
+                    info.name,
+                    role,
+                    Treatment.PSEUDONYM if hashed else Treatment.VERBATIM,
+                    item.released_names,
+                    accepted=None if section is None else section.accept,
+                    stable=section is not None and section.stable,
+                )
+            )
+    return found
+
+
+def _generalized(item: Generalized, role: str, loss: float) -> ColumnFact:
+    labels = [_label(group) for group in cells(item)]
+    return ColumnFact(
+        item.name,
+        role,
+        Treatment.GENERALIZED,
+        item.released_names,
+        groups=len(item.partition.runs),
+        values=item.column.size,
+        labels=tuple(labels),
+        loss=min(loss, 1.0),
+    )
+
+
+def _suppression(
+    policy: Policy, recipe: Recipe, published: Published, tallies: Tallies
+) -> SuppressionFact:
+    """How many rows were suppressed, and whom they speak of."""
+    rows = tallies.suppressed_rows
+    marked = recipe.marker is not None and rows > 0
+    subgroups = [each for item in recipe.generalized for each in _subgroups(item.name, tallies)]
+    return SuppressionFact(
+        rows=rows,
+        limit=policy.section.suppression.limit,
+        marked=marked,
+        unseen=published.left_out - (0 if marked else rows),
+        subgroups=tuple(subgroups) if rows else (),
+    )
+
+
+def _subgroups(column: str, tallies: Tallies) -> Iterator[Subgroup]:
+    """By label of one column how many rows there were and how many were suppressed."""
+    kept, suppressed = tallies.released[column], tallies.suppressed.get(column, {})
+    for key in {**kept, **suppressed}:
+        left_out = suppressed.get(key, 0)
+        yield Subgroup(column, _label(key), kept.get(key, 0) + left_out, left_out)
+
+
+def _label(key: tuple[Cell, ...]) -> str | None:
+    """What is released for a group, as one text; None for NULL."""
+    return None if key[0] is None else " to ".join(format_value(c) for c in key if c is not None)

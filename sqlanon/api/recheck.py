@@ -1,0 +1,94 @@
+"""Whether a release is still the one that its certificate speaks of."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from sqlanon.api.check import Checked, open_checked
+from sqlanon.certificate import Certificate, differences
+from sqlanon.engines import Source
+from sqlanon.errors import CertificateError
+from sqlanon.publish.export import written_file
+from sqlanon.verify import Audit, audit, table_hash
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """A release counted again, and every way in which it differs from its certificate."""
+
+    certificate: Certificate
+    audit: Audit | None
+    table_hash: str | None
+    differences: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "release": self.certificate.document.release.id,
+            "holds": self.holds,
+            "differences": list(self.differences),
+            "hash": self.table_hash,
+            "audit": None if self.audit is None else self.audit.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        release = self.certificate.document.release
+        if self.holds:
+            return f"the table is release {release.id}, as certified: {release.rows:,} rows"
+        return "\n".join(self.differences)
+
+
+def recheck(
+    source: Checked | None,
+    certificate: Certificate | str | Path,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    connection: str | DuckDBPyConnection | None = None,
+) -> Recheck:
+    """Counts and hashes a release again and compares it with its certificate.
+
+    `source` and the others are as for `check`; the certificate may be of either form.
+    """
+    if not isinstance(certificate, Certificate):
+        certificate = Certificate.read(certificate)
+    opened = open_checked(source, table=table, query=query, connection=connection)
+    try:
+        return _compared(_as_written(opened, source, certificate), certificate)
+    finally:
+        opened.engine.close()
+
+
+def _as_written(opened: Source, source: object, certificate: Certificate) -> Source:
+    """A CSV file as the texts that were hashed, without any guess at types."""
+    if not isinstance(source, str | Path) or not str(source).lower().endswith(".csv"):
+        return opened
+    try:
+        with Path(source).open(newline="", encoding="utf-8") as file:
+            names = tuple(next(csv.reader(file), []))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CertificateError(f"{source}: cannot be read ({error})") from None
+    if names != certificate.columns:
+        return opened  # no release of ours: the comparison says what is wrong
+    relation = written_file(Path(source), names)
+    return Source(opened.engine, relation, opened.name, opened.engine.columns(relation))
+
+
+def _compared(source: Source, certificate: Certificate) -> Recheck:
+    names = [info.name for info in source.columns]
+    quasi = certificate.document.privacy.quasi
+    counted = audit(source, quasi) if set(quasi) <= set(names) else None
+    hashed = None
+    if set(certificate.columns) <= set(names):
+        hashed = table_hash(source.engine, source.relation, certificate.columns)
+    found = differences(certificate, counted, hashed, names)
+    return Recheck(certificate, counted, hashed, tuple(found))

@@ -1,0 +1,175 @@
+"""From a policy and a scheme to the recipe of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sqlanon.api.bind import quasis_of
+from sqlanon.api.result import SearchResult
+from sqlanon.api.solution import Solution
+from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Verbatim
+from sqlanon.domain import Domain, ValueDomain
+from sqlanon.engines import ColumnInfo, Source
+from sqlanon.errors import PolicyError, SchemeError
+from sqlanon.histogram import Quasi
+from sqlanon.model import Kind, SuppressedRows
+from sqlanon.policy import Others, Policy, Role
+from sqlanon.scheme import Column, Scheme, from_document
+from sqlanon.scheme.scheme_file import mentions_null, read_document
+
+SchemeLike = Scheme | Solution | SearchResult | Mapping[str, Any] | str | Path
+"""A scheme, a solution, the chosen one of a result, a scheme's document, or a file's path."""
+
+
+def scheme_in(scheme: SchemeLike) -> Scheme | None:
+    """The scheme of an object that has one; None for documents and files."""
+    if isinstance(scheme, SearchResult):
+        if scheme.solution is None:
+            raise SchemeError("the result has no chosen solution; name one of its solutions")
+        return scheme.solution.scheme
+    if isinstance(scheme, Solution):
+        return scheme.scheme
+    return scheme if isinstance(scheme, Scheme) else None
+
+
+def document_of(scheme: SchemeLike) -> tuple[Any, str]:
+    """The document that describes a scheme, and what to call it in messages."""
+    if isinstance(scheme, str | Path):
+        return read_document(scheme), str(scheme)
+    return scheme, "scheme"
+
+
+def header_of(policy: Policy, source: Source, scheme: Scheme, k: int | None) -> list[str]:
+    """What the comment above a release says."""
+    required = policy.section.privacy.k if policy.section.privacy else None
+    reached = "not measured: the source holds values that are new to the scheme"
+    return [
+        f"release of {source.name}, written by sqlanon {version('sqlanon')}",
+        f"policy {policy.fingerprint[:16]}, scheme {scheme.fingerprint[:16]}",
+        f"k = {reached if k is None else k}, required {required}",
+    ]
+
+
+def scheme_without_counting(
+    policy: Policy, source: Source, document: Any, origin: str
+) -> Scheme | None:
+    """The scheme of a document over the domains it was made for.
+
+    The source is not counted: values that are new since then are the release's business.
+    None where neither the policy nor the document tells a column's domain.
+    """
+    columns = []
+    for quasi in quasis_of(policy, source):
+        domain = _domain(quasi, _kind(source, quasi.name), document, origin)
+        if domain is None:
+            return None
+        columns.append(quasi.complete(domain))
+    return from_document(document, columns, origin)
+
+
+def _kind(source: Source, name: str) -> Kind:
+    kind = source.column(name).kind
+    if kind is None:
+        type_ = source.column(name).type
+        raise PolicyError(
+            f"column {name!r} has the type {type_}, which cannot be generalized; cast it in a "
+            "query, or give it another role"
+        )
+    return kind
+
+
+def _domain(quasi: Quasi, kind: Kind, document: Any, origin: str) -> Domain | None:
+    domain = quasi.declared_domain(kind)
+    entries = document.get("columns") if isinstance(document, Mapping) else None
+    entry = entries.get(quasi.name) if isinstance(entries, Mapping) else None
+    if domain is None:
+        listed = _listed(document, quasi.name, origin)
+        if listed is None:
+            return None
+        domain = replace(quasi, values=tuple(listed)).declared_domain(kind)
+        assert isinstance(domain, ValueDomain)
+        return replace(domain, is_observed=True)
+    if mentions_null(entry) and not domain.has_null:
+        return replace(domain, has_null=True)
+    return domain
+
+
+def _listed(document: Any, name: str, origin: str) -> list[Any] | None:
+    """The values that a scheme file lists for a column nobody declared."""
+    domains = document.get("domains", {}) if isinstance(document, Mapping) else {}
+    if not isinstance(domains, Mapping):
+        raise SchemeError(f"{origin}: domains: expected columns with their values")
+    listed = domains.get(name)
+    if listed is None:
+        return None
+    if not isinstance(listed, list) or not listed:
+        raise SchemeError(f"{origin}: domains: column {name!r}: expected a list of values")
+    return listed
+
+
+def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[str] = ()) -> Recipe:
+    """What the policy says a release of this scheme consists of."""
+    section = policy.section
+    if section.privacy is None:
+        raise PolicyError(
+            f"{policy.origin}: privacy: is missing; say what every class of a release must have, "
+            "such as `privacy: {k: 5}`"
+        )
+    suppression = section.suppression
+    marked = suppression.limit > 0 and suppression.rows is SuppressedRows.MARK
+    partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
+    items = [_item(policy, info, partitions.get(info.name)) for info in source.columns]
+    return Recipe(
+        source=source.relation,
+        items=tuple(item for item in items if item is not None),
+        k=section.privacy.k,
+        suppress=suppression.limit > 0,
+        marker=suppression.marker if marked else None,
+        subject=section.subject,
+        unseen=section.publish.unseen,
+        order=section.publish.order,
+        header=tuple(header),
+    )
+
+
+def _item(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
+    """One column of the source as the release has it; None where it does not."""
+    section = policy.section.columns.get(info.name)
+    if section is None:
+        # The subject need not be listed; it tells people apart, so it never goes out as it is.
+        is_subject = info.name == policy.section.subject
+        kept = policy.section.others is Others.INSENSITIVE and not is_subject
+        return Verbatim(info.name, info.type) if kept else None
+    if section.role is Role.IDENTIFYING:
+        return None
+    if section.role is Role.PSEUDONYM:
+        return Pseudonym(info.name, key_parameter(policy, info.name))
+    if section.role is not Role.QUASI:
+        return Verbatim(info.name, info.type)
+    column, partition = generalized
+    return Generalized(
+        column,
+        partition,
+        info.type,
+        output=section.output,
+        open_ends=_open_ends(section.open_ends, column),
+        null_label=section.null_label,
+        form=section.form or policy.section.publish.form,
+    )
+
+
+def key_parameter(policy: Policy, column: str) -> str:
+    """The name of the parameter that holds the key of a column's pseudonyms."""
+    number = list(policy.columns_with(Role.PSEUDONYM)).index(column) + 1
+    return f"sqlanon_key_{number}"
+
+
+def _open_ends(wanted: bool | None, column: Column) -> bool:
+    """Unless the policy decides, the extremes of observed values do not show in labels."""
+    if wanted is not None:
+        return wanted
+    return isinstance(column.domain, ValueDomain) and column.domain.is_observed

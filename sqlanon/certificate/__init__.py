@@ -1,0 +1,26 @@
+"""What accompanies a published release: a JSON file and a page, each in two forms.
+
+The internal form holds everything; the shareable form can be passed on with the release.
+"""
+
+from sqlanon.certificate.certificate import Certificate
+from sqlanon.certificate.compare import differences
+from sqlanon.certificate.facts import (
+    ColumnFact,
+    Facts,
+    Prior,
+    Subgroup,
+    SuppressionFact,
+    Treatment,
+)
+
+__all__ = [
+    "Certificate",
+    "ColumnFact",
+    "Facts",
+    "Prior",
+    "Subgroup",
+    "SuppressionFact",
+    "Treatment",
+    "differences",
+]

@@ -1,0 +1,96 @@
+"""Whether a table is still the one that a certificate speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.certificate.certificate import Certificate
+from sqlanon.certificate.document import Shareable, write_time
+from sqlanon.verify import Audit
+
+
+def differences(
+    certificate: Certificate,
+    audit: Audit | None,
+    table_hash: str | None,
+    columns: Sequence[str],
+) -> list[str]:
+    """What is not as the certificate says, a sentence each; empty if all is.
+
+    `columns` are those of the table, in its order. `audit` and `table_hash` are counted over
+    `certificate.document.privacy.quasi` and `certificate.columns`, and None where that cannot
+    be done because columns are missing. Without a subject the audit's rows are compared with
+    the certified rows, because a release seldom holds the column that names people.
+    """
+    document = certificate.document
+    found = _columns(certificate.columns, columns)
+    if audit is not None:
+        found += _counts(document, audit)
+    elif not found:
+        found.append("The classes could not be counted, so nothing is known of k.")
+    if table_hash is not None and table_hash != document.release.hash:
+        same = " although everything that was counted is the same" if not found else ""
+        time = write_time(document.release.time)
+        found.append(
+            f"The contents are not those that were certified on {time}{same}: the hash of the "
+            f"table is {table_hash}, certified is {document.release.hash}."
+        )
+    return found
+
+
+def _columns(certified: Sequence[str], found: Sequence[str]) -> list[str]:
+    missing = [name for name in certified if name not in found]
+    further = [name for name in found if name not in certified]
+    sentences = []
+    if missing:
+        sentences.append(f"The table lacks {_listed(missing)}, which the certificate lists.")
+    if further:
+        sentences.append(
+            f"The table has {_listed(further)}, which the certificate does not list: nothing is "
+            "certified about what others learn from it."
+        )
+    if not sentences and list(found) != list(certified):
+        sentences.append(
+            f"The columns are in another order: {', '.join(found)}; certified are "
+            f"{', '.join(certified)}."
+        )
+    return sentences
+
+
+def _counts(document: Shareable, audit: Audit) -> list[str]:
+    privacy, release = document.privacy, document.release
+    sentences = []
+    if set(audit.quasi) != set(privacy.quasi):
+        sentences.append(
+            f"The classes were counted over {', '.join(audit.quasi)}, but the certificate speaks "
+            f"of {', '.join(privacy.quasi)}, so their figures cannot be compared."
+        )
+    if audit.rows != release.rows:
+        sentences.append(_changed("rows", audit.rows, release.rows))
+    if audit.by_people is not None and privacy.subject is not None:
+        if audit.people != release.people:
+            sentences.append(_changed("people", audit.people, release.people))
+        unit, k, classes = "people", privacy.k, privacy.classes
+    else:
+        unit, k, classes = "rows", privacy.by_rows.k, privacy.by_rows.classes
+    if set(audit.quasi) != set(privacy.quasi):
+        return sentences
+    if audit.k != k:
+        sentences.append(f"k, counted in {unit}, is {audit.k:,}; certified is {k:,}.")
+    if audit.k < privacy.required_k:
+        sentences.append(
+            f"The table no longer holds what the policy requires: k is {audit.k:,}, "
+            f"required are {privacy.required_k:,}."
+        )
+    if audit.classes != classes:
+        sentences.append(_changed("classes", audit.classes, classes))
+    return sentences
+
+
+def _changed(what: str, found: int, certified: int) -> str:
+    more = f"{abs(found - certified):,} {'more' if found > certified else 'fewer'}"
+    return f"The table has {found:,} {what}, {more} than the {certified:,} certified."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"the column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

@@ -1,0 +1,268 @@
+"""A certificate in sentences, for readers who do not know the figures' names.
+
+Everything here is made from the shareable form's fields alone, so that every sentence may be
+passed on. The sentences say what was counted and what was not; none of them judges.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+
+from sqlanon.certificate.document import (
+    Protection,
+    Shareable,
+    SharedColumn,
+    Words,
+    Worst,
+)
+from sqlanon.certificate.facts import Treatment
+from sqlanon.model import Mode
+
+MOST_LISTED = 12
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+NOTICE = (
+    "This certificate states what was counted in the released table. It is not legal advice, "
+    "and it does not say whether the data are anonymous in the sense of any law: that also "
+    "depends on who receives them, and on what else they know and can get."
+)
+
+FINDINGS = {
+    "near-unique": "is nearly unique: few rows share a value",
+    "free-text": "looks like free text, which may name people",
+    "contact": "holds what looks like addresses or numbers of people",
+}
+
+
+def words_of(document: Shareable) -> Words:
+    """The sentences of a certificate."""
+    return Words(
+        summary=" ".join(_summary(document)),
+        protection=(_singling_out(document), _linkage(document), _inference(document)),
+        notice=NOTICE,
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: a, b and c."""
+    if len(names) > MOST_LISTED:
+        rest = len(names) - MOST_LISTED + 1
+        names = [*names[: MOST_LISTED - 1], f"{rest} more columns"]
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def percent(share: float) -> str:
+    """A share as people read it: never 0 for something, never 100 for less than all."""
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    if share < 0.0001:
+        return "under 0.01 %"
+    if share > 0.9999:
+        return "over 99.99 %"
+    digits = 2 if share < 0.01 or share > 0.99 else 1
+    text = f"{100 * share:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.')} %"
+
+
+def day(time: dt.datetime) -> str:
+    """The day in UTC, in words that no locale changes."""
+    utc = time.astimezone(dt.UTC)
+    return f"{utc.day} {MONTHS[utc.month - 1]} {utc.year}"
+
+
+def visible(document: Shareable) -> list[str]:
+    """The released quasi-identifiers that tell anything: those with more than one group."""
+    return [
+        name
+        for column in _with(document, Treatment.GENERALIZED)
+        if (column.groups or 0) > 1
+        for name in column.released_as
+    ]
+
+
+def hidden(document: Shareable) -> list[str]:
+    """The quasi-identifiers with the same value in every row."""
+    return [c.name for c in _with(document, Treatment.GENERALIZED) if (c.groups or 0) <= 1]
+
+
+def _with(document: Shareable, treatment: Treatment) -> list[SharedColumn]:
+    return [column for column in document.columns if column.treatment is treatment]
+
+
+def _names(document: Shareable, treatment: Treatment) -> list[str]:
+    return [column.name for column in _with(document, treatment)]
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"The column{'s' * (len(names) > 1)} {listed(names)}"
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _summary(document: Shareable) -> Iterator[str]:
+    privacy, shown, gone = document.privacy, visible(document), hidden(document)
+    others = "1 other person" if privacy.k == 2 else f"{privacy.k - 1:,} other people"
+    others = f"{'rows of ' if privacy.subject is not None else ''}at least {others}"
+    if not shown:
+        yield "All rows of this release look alike in every column that others may know."
+    elif privacy.k > 1:
+        yield f"Every row of this release shares its combination of {listed(shown)} with {others}."
+    else:
+        yield (
+            f"Some rows of this release are the only ones with their combination of "
+            f"{listed(shown)}."
+        )
+    required = f"{privacy.required_k:,} or more people" if privacy.required_k > 1 else "one person"
+    yield f"The policy requires {required} in every such group; the smallest has {privacy.k:,}."
+    if gone and shown:
+        yield f"{_columns(gone)} {_are(gone)} hidden completely."
+    yield from _rows(document)
+
+
+def _rows(document: Shareable) -> Iterator[str]:
+    source, suppression = document.source.rows, document.suppression
+    released = document.release.rows
+    if released == source:
+        yield f"All {source:,} rows are released."
+    else:
+        yield f"{released:,} of {source:,} rows are released."
+    if suppression.rows:
+        share = percent(suppression.rows / source)
+        were = "row was" if suppression.rows == 1 else "rows were"
+        became = "hidden in all these columns" if suppression.marked else "left out"
+        yield f"{suppression.rows:,} {were} {became} ({share}): too few people share their values."
+    if suppression.unseen:
+        were = "row was" if suppression.unseen == 1 else "rows were"
+        yield (
+            f"{suppression.unseen:,} {were} left out because of values that the generalization "
+            "does not know."
+        )
+
+
+def _singling_out(document: Shareable) -> Protection:
+    privacy, shown = document.privacy, visible(document)
+    if privacy.k > 1 and shown:
+        protects = (
+            f"Whoever knows {listed(shown)} of a person finds at least {privacy.k:,} people who "
+            f"look the same, and points to the right one with a probability of at most "
+            f"{percent(privacy.risk.highest)}."
+        )
+    elif shown:
+        protects = f"Nothing is promised: some people are alone with their {listed(shown)}."
+    else:
+        protects = "The columns that others may know tell nobody apart."
+    return Protection(
+        against="Singling out",
+        protects=protects,
+        remains=tuple(_known_besides(document)),
+    )
+
+
+def _known_besides(document: Shareable) -> Iterator[str]:
+    verbatim = _names(document, Treatment.VERBATIM)
+    if verbatim:
+        those = "it" if len(verbatim) == 1 else "them"
+        yield (
+            f"{_columns(verbatim)} {_are(verbatim)} released unchanged and counted as unknown to "
+            f"others. Whoever does know {those} can narrow a group down further."
+        )
+    if document.privacy.unique != "none":
+        share = document.privacy.unique
+        yield (
+            f"Over all released columns together, {share} of the rows are unique: whoever knows "
+            "all of these columns of such a person finds the row."
+        )
+    for finding in document.findings:
+        words = FINDINGS.get(finding.kind, f"was found to be {finding.kind}")
+        yield f"The column {finding.column} {words}."
+    yield "The figures hold for someone who knows these columns, and nothing else, of a person."
+
+
+def _linkage(document: Shareable) -> Protection:
+    privacy = document.privacy
+    if privacy.k > 1:
+        protects = (
+            "Another table with these columns can be matched with this one group by group only: "
+            f"every person in it meets at least {privacy.k:,} candidates, or none."
+        )
+    else:
+        protects = "Nothing is promised: some rows can be matched one to one."
+    return Protection(against="Linkage", protects=protects, remains=tuple(_linked_by(document)))
+
+
+def _linked_by(document: Shareable) -> Iterator[str]:
+    pseudonyms = _with(document, Treatment.PSEUDONYM)
+    stable = [column.name for column in pseudonyms if column.stable]
+    if stable:
+        yield (
+            f"{_columns(stable)} {'has' if len(stable) == 1 else 'have'} the same pseudonyms in "
+            "every release: a person can be followed from one to the next, and what is learned "
+            "once holds for all of them."
+        )
+    if pseudonyms:
+        yield (
+            f"Rows with the same pseudonym in {listed([c.name for c in pseudonyms])} belong "
+            "together, and together they tell more than one of them does."
+        )
+    elif document.privacy.subject is not None:
+        yield "A person may have several rows; what they tell together was not counted."
+    if document.prior:
+        times = len(document.prior)
+        yield (
+            f"The same target was released {'once' if times == 1 else f'{times:,} times'} "
+            f"before, last on {day(document.prior[0].time)}. Whoever has an earlier release can "
+            f"compare: groups that overlap may leave fewer than {document.privacy.k:,} people."
+        )
+    else:
+        yield (
+            "No earlier release into the same target is known. Releases of the same people "
+            "elsewhere were not considered."
+        )
+    if document.release.mode is Mode.VIEW:
+        yield (
+            "The release is a view and changes with its source; the figures speak of the moment "
+            "of publication."
+        )
+
+
+def _inference(document: Shareable) -> Protection:
+    return Protection(
+        against="Inference",
+        protects=(
+            "Nothing is promised: k counts the people in a group, not what the group has in "
+            "common. Learning something about a person does not need their row."
+        ),
+        remains=tuple(_inferred(document)),
+    )
+
+
+def _inferred(document: Shareable) -> Iterator[str]:
+    measured = [worst.column for worst in document.privacy.sensitive]
+    for worst in document.privacy.sensitive:
+        yield _worst(worst)
+    others = [n for n in _names(document, Treatment.VERBATIM) if n not in measured]
+    if not measured:
+        yield "No released column is declared sensitive, so this was not measured."
+    if others:
+        yield f"What groups have in common in {listed(others)} was not measured."
+
+
+def _worst(worst: Worst) -> str:
+    if worst.largest_share >= 1:
+        return (
+            f"{worst.column}: in at least one group everyone has the same value. Whoever knows "
+            "that a person is in that group knows the value."
+        )
+    return (
+        f"{worst.column}: in the worst group {percent(worst.largest_share)} of the people share "
+        "one value, so a guess is right that often. Every group has at least "
+        f"{worst.fewest_values:,} different values."
+    )

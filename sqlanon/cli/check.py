@@ -1,0 +1,213 @@
+"""`sqlanon check`: an audit of any table or query."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sqlanon.api.check import check_source, open_checked
+from sqlanon.api.recheck import Recheck, recheck
+from sqlanon.api.solution import format_label
+from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
+from sqlanon.engines import Source
+from sqlanon.verify import CheckResult, Listing, smallest_classes
+
+BAR = 30
+
+
+@click.command(
+    epilog="Example: sqlanon check people.parquet --qi age --qi zip --subject patient_id --k 5"
+)
+@click.argument("source")
+@click.option(
+    "--qi",
+    "quasi",
+    multiple=True,
+    metavar="COLUMN",
+    help="A quasi-identifier: a column that others may know. Repeat it, or write a,b,c.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Compare a release with its certificate instead.",
+)
+@click.option("--k", type=click.IntRange(min=1), help="People that every class must have.")
+@click.option("--table", help="The table, where SOURCE is a database.")
+@click.option("--query", help="A SELECT, where SOURCE is a database.")
+@click.option("--subject", metavar="COLUMN", help="The column that says whose a row is.")
+@click.option(
+    "--sensitive",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column whose values nobody is to learn. Repeat it, or write a,b,c.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="The risk above which a record is at risk.",
+)
+@click.option(
+    "--show-values",
+    is_flag=True,
+    help="Also list the smallest classes and some of their rows: private data.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No tables.")
+def check(
+    source: str,
+    quasi: Sequence[str],
+    certificate: Path | None,
+    k: int | None,
+    table: str | None,
+    query: str | None,
+    subject: str | None,
+    sensitive: Sequence[str],
+    threshold: float,
+    show_values: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Audit a table: k, class sizes, re-identification risks.
+
+    SOURCE is a CSV or Parquet file, or with --table or --query a DuckDB file or its address,
+    duckdb:///people.duckdb. Ends with exit status 3 when a stated requirement does not hold.
+    Values of the table are shown only with --show-values.
+
+    With --certificate SOURCE is a release: its rows are counted and hashed again, and every
+    difference from the certificate is named.
+    """
+    if certificate is not None:
+        _recheck(recheck(source, certificate, table=table, query=query), as_json, quiet)
+        return
+    if not quasi:
+        raise click.UsageError("name the quasi-identifiers with --qi, or give a --certificate")
+    opened = open_checked(source, table=table, query=query)
+    try:
+        columns = columns_named(opened, quasi)
+        result = check_source(
+            opened,
+            columns,
+            k,
+            subject=subject,
+            sensitive=columns_named(opened, sensitive),
+            threshold=threshold,
+        )
+        listing = smallest_classes(opened, columns, subject=subject) if show_values else None
+    finally:
+        opened.engine.close()
+    if as_json:
+        print_json(result.to_dict() | (listing.to_dict() if listing else {}))
+    elif not quiet:
+        _show(result, listing, k, console())
+    if not result.holds:
+        for violation in result.violations:
+            click.echo(violation, err=True)
+        sys.exit(REQUIREMENT_FAILS)
+
+
+def _recheck(found: Recheck, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        print_json(found.to_dict())
+    elif found.holds and not quiet:
+        click.echo(str(found))
+    if not found.holds:
+        click.echo(str(found), err=True)
+        sys.exit(REQUIREMENT_FAILS)
+
+
+def columns_named(source: Source, given: Sequence[str]) -> list[str]:
+    """The columns that an option names: each text is a column, else columns with commas between."""
+    present = {info.name for info in source.columns}
+    found: list[str] = []
+    for text in given:
+        found += [text] if text in present else [part.strip() for part in text.split(",")]
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def _show(result: CheckResult, listing: Listing | None, k: int | None, screen: Console) -> None:
+    audit = result.audit
+    figures = _table("figure", "value", "meaning", right={"value"})
+    for name, value, meaning in audit.described():
+        figures.add_row(name, value, Text(format_label(meaning), style="dim"))
+    screen.print(figures)
+    screen.print(_histogram(result, k, "utf" in screen.encoding.lower()))
+    if audit.sensitive:
+        sensitive = _table(
+            "sensitive column", "largest share of one value", "fewest distinct values",
+            right={"largest share of one value", "fewest distinct values"},
+        )  # fmt: skip
+        for each in audit.sensitive:
+            share = f"{each.largest_share:.2%}"
+            sensitive.add_row(Text(format_label(each.column)), share, f"{each.fewest_values:,}")
+        screen.print(sensitive)
+    if listing is not None:
+        _show_listing(listing, screen)
+    if result.holds and result.required:
+        screen.print(result.verdict())
+
+
+def _histogram(result: CheckResult, k: int | None, unicode: bool) -> Table:
+    """Classes by size, in steps of 1, 2, 5 and at k; the bars are shares of the rows."""
+    unit = "rows" if result.audit.by_people is None else "people"
+    table = _table(f"{unit} in a class", "classes", "rows", "share", right={"classes", "rows"})
+    edges = _edges(result.audit.spread.largest, k)
+    for low, high in pairwise(edges):
+        sizes = [each for each in result.audit.sizes if low <= each.size < high]
+        classes, rows = sum(s.classes for s in sizes), sum(s.rows for s in sizes)
+        if classes:
+            label = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
+            bar = ("█" if unicode else "#") * max(1, round(BAR * rows / result.rows))
+            style = "red" if k is not None and low < k else None
+            share = f"{bar} {rows / result.rows:.1%}"
+            table.add_row(label, f"{classes:,}", f"{rows:,}", share, style=style)
+    return table
+
+
+def _edges(largest: int, k: int | None) -> list[int]:
+    """Where the steps begin; the last one is above every size."""
+    edges = {1, 3} | ({k} if k is not None else set())
+    step = 1
+    while step <= largest:
+        edges |= {step, 2 * step, 5 * step, 10 * step}
+        step *= 10
+    return sorted(edges)
+
+
+def _show_listing(listing: Listing, screen: Console) -> None:
+    if not listing.classes:
+        return
+    names = list(listing.classes[0].values)
+    classes = _table("people", "rows", *names, right={"people", "rows"})
+    for each in listing.classes:
+        classes.add_row(f"{each.people:,}", f"{each.rows:,}", *map(_cell, each.values.values()))
+    screen.print("The smallest classes:")
+    screen.print(classes)
+    samples = _table(*listing.samples[0])
+    for row in listing.samples:
+        samples.add_row(*map(_cell, row.values()))
+    screen.print("Some of their rows:")
+    screen.print(samples)
+
+
+def _cell(value: str | None) -> Text:
+    # As Text, because a str may hold [marks] that rich would obey.
+    return Text(format_label(value))
+
+
+def _table(*titles: str, right: set[str] | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        table.add_column(
+            Text(format_label(title)), justify="right" if title in (right or ()) else "left"
+        )
+    return table

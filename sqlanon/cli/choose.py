@@ -1,0 +1,42 @@
+"""`sqlanon choose`: one solution of a result as a scheme file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from sqlanon.cli.output import print_json
+from sqlanon.errors import SchemeError
+from sqlanon.scheme.scheme_file import VERSION, read_document
+
+
+@click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")
+@click.argument("result", type=click.Path(path_type=Path))
+@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("scheme.json"),
+    show_default=True,
+    help="Where the scheme goes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the scheme and write no file.")
+def choose(result: Path, number: int | None, output: Path, as_json: bool) -> None:
+    """Write one solution of RESULT, the chosen one or NUMBER, as a scheme file.
+
+    Solutions are numbered as `sqlanon search` shows them, from 0.
+    """
+    reference = str(result) if number is None else f"{result}#{number}"
+    document = {"version": VERSION, **read_document(reference)}
+    if as_json:
+        print_json(document)
+        return
+    try:
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SchemeError(f"{output}: cannot be written ({error.strerror})") from None
+    click.echo(f"written to {output}", err=True)

@@ -1,0 +1,33 @@
+"""`sqlanon clean`: removes what may have been left on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from sqlanon.api.clean import clean as remove
+from sqlanon.cli.output import print_json
+
+
+@click.command(epilog="Example: sqlanon clean . warehouse.duckdb workspace.duckdb")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not say what was removed.")
+def clean(paths: Sequence[Path], as_json: bool, quiet: bool) -> None:
+    """Remove files that tell about people and are no longer needed.
+
+    PATH is a folder (this one unless given), a workspace, or a DuckDB database. Of a folder
+    the private folders of killed runs are removed, a workspace is deleted, and of any other
+    database the spill files that killed runs left beside it. Tables are never touched, nor
+    what a running process uses.
+    """
+    removed = remove(paths or [Path()])
+    if as_json:
+        print_json({"removed": removed})
+    elif not quiet:
+        for path in removed:
+            click.echo(f"removed {path}")
+        if not removed:
+            click.echo("nothing to remove")

@@ -1,0 +1,38 @@
+"""`sqlanon schema`: the JSON Schema of policy files, for editors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from sqlanon.errors import SqlanonError
+from sqlanon.policy.json_schema import policy_json_schema
+
+
+@click.command(epilog="Example: sqlanon schema -o policy.schema.json")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to a file instead; replaced when it exists.",
+)
+def schema(output: Path | None) -> None:
+    """Print the JSON Schema of policy files.
+
+    With it an editor completes keys, shows what they mean and marks mistakes. Most find it by
+    the first line of the policy:
+
+    \b
+    # yaml-language-server: $schema=policy.schema.json
+    """
+    # ASCII only, so that the same bytes come out of every terminal and platform.
+    text = json.dumps(policy_json_schema(), indent=2)
+    if output is None:
+        click.echo(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise SqlanonError(f"{output}: cannot be written ({error.strerror})") from None

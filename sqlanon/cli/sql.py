@@ -1,0 +1,41 @@
+"""`sqlanon sql`: the SELECT of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import sqlanon
+from sqlanon.cli.output import print_json
+from sqlanon.compile.text import DIALECTS
+
+
+@click.command(epilog="Example: sqlanon sql policy.yml --scheme result.json --dialect postgres")
+@click.argument("policy", type=click.Path(path_type=Path))
+@click.option(
+    "--scheme",
+    required=True,
+    help="scheme.json, result.json (its chosen solution), or result.json#N.",
+)
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    metavar="D",
+    default="duckdb",
+    show_default=True,
+    help="The database that is to read it, such as duckdb, postgres or spark.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
+    """Print the SQL that builds the release of a scheme.
+
+    One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies what comes
+    of it, and puts it in place.
+    """
+    with sqlanon.load(policy) as anonymizer:
+        text = anonymizer.sql(scheme, dialect=dialect)
+    if as_json:
+        print_json({"dialect": dialect, "sql": text})
+    else:
+        click.echo(text, nl=False, color=True)  # else names with escape codes would lose them

@@ -1,0 +1,21 @@
+"""From a scheme to one readable SELECT that builds the release."""
+
+from sqlanon.compile.present import NOT_IN_SCHEME, Released, released
+from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
+from sqlanon.compile.select import Compiled, compile_release
+from sqlanon.compile.text import release_text, statement_text
+
+__all__ = [
+    "NOT_IN_SCHEME",
+    "Compiled",
+    "Generalized",
+    "Item",
+    "Pseudonym",
+    "Recipe",
+    "Released",
+    "Verbatim",
+    "compile_release",
+    "release_text",
+    "released",
+    "statement_text",
+]

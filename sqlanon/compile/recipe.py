@@ -1,0 +1,128 @@
+"""What a release is made of, before any SQL is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.domain import IntervalDomain
+from sqlanon.errors import CompileError
+from sqlanon.model import Form, Order, Output, Unseen
+from sqlanon.scheme import Column, Partition
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A quasi-identifier, released by the groups of its partition.
+
+    type        the source's own name of the column's type
+    open_ends   whether the outermost intervals are written "<20" and "85+"; numbers in place of
+                labels cannot say that, so they keep the ends of the range
+    null_label  what stands for NULL where it is a group of its own; None leaves it NULL
+    """
+
+    column: Column
+    partition: Partition
+    type: str
+    output: Output = Output.LABEL
+    open_ends: bool = False
+    null_label: str | None = None
+    form: Form = Form.AUTO
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def released_names(self) -> tuple[str, ...]:
+        if self.output is Output.BOUNDS:
+            return (f"{self.name}_low", f"{self.name}_high")
+        return (self.name,)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the outermost groups take what lies beyond them."""
+        return self.open_ends and self.output is Output.LABEL
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether there is one group, and what is written for it is true of any value.
+
+        The label of a single atom and the ends of a range are not.
+        """
+        open_range = self.is_open and isinstance(self.column.domain, IntervalDomain)
+        several = self.output is Output.LABEL and self.column.size > 1
+        return len(self.partition) == 1 and (several or open_range)
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """A column that is released as it is."""
+
+    name: str
+    type: str
+
+    @property
+    def released_names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class Pseudonym:
+    """A column released as a keyed hash; `key` names the parameter that holds the key."""
+
+    name: str
+    key: str
+
+    @property
+    def released_names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+Item = Generalized | Verbatim | Pseudonym
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A release: which columns, in the source's order, and what becomes of rows.
+
+    k         the least number of people in a class
+    suppress  whether rows of smaller classes are left out, or marked where `marker` is given;
+              if not, no row is left out and a smaller class is for the verification to refuse
+    subject   the column that names the person a row is about; None counts rows
+    header    lines for the comment above the SQL
+    """
+
+    source: exp.Expr
+    items: tuple[Item, ...]
+    k: int
+    suppress: bool = False
+    marker: str | None = None
+    subject: str | None = None
+    unseen: Unseen = Unseen.ERROR
+    order: Order = Order.SORTED
+    header: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        counts = Counter(name.lower() for name in self.released_names)
+        for name, count in counts.items():
+            if count > 1:
+                raise CompileError(
+                    f"the release would have two columns {name!r}; leave the other one out, or "
+                    "choose another output than bounds"
+                )
+
+    @property
+    def generalized(self) -> tuple[Generalized, ...]:
+        return tuple(item for item in self.items if isinstance(item, Generalized))
+
+    @property
+    def released_names(self) -> tuple[str, ...]:
+        return tuple(name for item in self.items for name in item.released_names)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The released columns whose equal values make a class."""
+        return tuple(name for item in self.generalized for name in item.released_names)

@@ -1,0 +1,155 @@
+"""A column's values as SQL: how they are compared, listed and bounded."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+from sqlglot import exp
+
+from sqlanon.compile.present import Cell
+from sqlanon.compile.recipe import Generalized
+from sqlanon.domain import IntervalDomain
+from sqlanon.histogram.atoms import counted_value, literal
+from sqlanon.model import Kind, Value, format_value
+
+SOURCE = "source"
+
+
+def cell(name: str) -> exp.Column:
+    """A column of the source."""
+    return exp.column(name, table=SOURCE, quoted=True)
+
+
+def value_of(item: Generalized) -> exp.Expr:
+    """The source's value in the form in which atoms are compared."""
+    value = _counted(item)
+    # Adding 0.0 makes -0.0 and 0.0 one text; comparisons know that anyway.
+    return value.this if isinstance(value, exp.Add) else value
+
+
+def kept_value(item: Generalized) -> exp.Expr:
+    """The source's value as it is released, equal values spelled the same.
+
+    A float has several: -0.0 is 0.0, and a NaN may carry a sign.
+    """
+    values = item.column.domain.left_ends
+    if any(isinstance(v, float) and math.isnan(v) for v in values):
+        nan = literal(math.nan)
+        is_nan = exp.EQ(this=value_of(item), expression=nan)
+        return exp.Case(ifs=[exp.If(this=is_nan, true=nan.copy())], default=_counted(item))
+    return _counted(item)
+
+
+def _counted(item: Generalized) -> exp.Expr:
+    value = counted_value(item.name, item.column.domain.kind, item.type)
+    for found in value.find_all(exp.Column):
+        found.set("table", exp.to_identifier(SOURCE, quoted=True))
+    return value
+
+
+def value_literal(item: Generalized, value: Value) -> exp.Expr:
+    """A value of the column's domain as a literal that equals it in the source."""
+    if item.type.upper() == "TIMESTAMP_NS":  # a plain timestamp has microseconds
+        return exp.cast(exp.Literal.string(format_value(value)), exp.DType.TIMESTAMP_NS)
+    return literal(value)
+
+
+def constant(value: Cell) -> exp.Expr:
+    """A released value as SQL."""
+    return exp.null() if value is None else literal(value)
+
+
+def is_null(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.null())
+
+
+def is_not_null(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.Not(this=exp.null()))
+
+
+def in_group(item: Generalized, start: int, stop: int) -> exp.Expr:
+    """Whether the value lies in the group of atoms start..stop-1."""
+    width = item.column.domain.width
+    if start == width:
+        return is_null(value_of(item))
+    inside = _inside(item, start, min(stop, width))
+    return inside if stop <= width else exp.or_(inside, is_null(value_of(item)))
+
+
+def in_any_group(item: Generalized) -> exp.Expr | None:
+    """Whether the value belongs to a group, as shortly as that can be said; None: it does."""
+    domain = item.column.domain
+    found: list[exp.Expr] = []
+    if isinstance(domain, IntervalDomain):
+        found.append(_inside(item, 0, domain.width))
+    elif domain.is_sorted:
+        found += _in_intervals(item)
+    elif domain.width:
+        found.append(listed(item, range(domain.width)))
+    if not domain.has_null:
+        return found[0] if len(found) == 1 else exp.or_(*found)
+    if found == [is_not_null(value_of(item))]:
+        return None
+    return exp.or_(*found, is_null(value_of(item)))
+
+
+def _in_intervals(item: Generalized) -> list[exp.Expr]:
+    """Groups of several values beside each other are one interval, single values one list."""
+    width = item.column.domain.width
+    runs = [(start, min(stop, width)) for start, stop in item.partition.runs if start < width]
+    found, single = [], []
+    for is_single, beside in groupby(runs, key=lambda run: run[1] - run[0] == 1):
+        found_here = list(beside)
+        if is_single:
+            single += [start for start, _ in found_here]
+        else:
+            found.append(_inside(item, found_here[0][0], found_here[-1][1]))
+    return [*found, *([listed(item, single)] if single else [])]
+
+
+def _inside(item: Generalized, start: int, stop: int) -> exp.Expr:
+    """Whether the value lies in a group: an interval with its ends, or a list.
+
+    Between the values of a sorted domain others may turn up later: the interval takes them,
+    a group of one value does not.
+    """
+    domain = item.column.domain
+    if not domain.is_sorted or (stop - start == 1 and not isinstance(domain, IntervalDomain)):
+        return listed(item, range(start, stop))
+    if item.is_open and (start, stop) == (0, domain.width):
+        return is_not_null(value_of(item))
+    value = value_of(item)
+    bounds: list[exp.Expr] = []
+    if start > 0 or not item.is_open:
+        bounds.append(value.copy() >= value_literal(item, domain.left_ends[start]))
+    if stop < domain.width:
+        bounds.append(value.copy() < value_literal(item, domain.left_ends[stop]))
+    elif not item.is_open:
+        bounds.append(value.copy() <= value_literal(item, last_value(item)))
+    elif takes_no_nan(item):
+        bounds.append(value.copy() <= literal(math.inf))
+    return exp.and_(*bounds)
+
+
+def last_value(item: Generalized) -> Value:
+    """The highest value that the domain covers."""
+    domain = item.column.domain
+    return domain.edges[-1] if isinstance(domain, IntervalDomain) else domain.values[-1]
+
+
+def takes_no_nan(item: Generalized) -> bool:
+    """Whether NaN, which is above every number, is not in the domain of a float."""
+    last = last_value(item)
+    return item.column.domain.kind is Kind.FLOAT and not (
+        isinstance(last, float) and math.isnan(last)
+    )
+
+
+def listed(item: Generalized, atoms: range | list[int]) -> exp.Expr:
+    """Whether the value is one of these atoms."""
+    value, ends = value_of(item), item.column.domain.left_ends
+    values = [value_literal(item, ends[atom]) for atom in atoms]
+    if len(values) == 1:
+        return exp.EQ(this=value, expression=values[0])
+    return exp.In(this=value, expressions=values)

@@ -1,0 +1,54 @@
+"""Addresses of databases, such as duckdb:///warehouse.duckdb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from duckdb import DuckDBPyConnection
+
+from sqlanon.engines.duckdb import DuckDBEngine, open_database, open_memory
+from sqlanon.errors import EngineError
+
+ADDRESSES = (
+    "duckdb:///relative.duckdb, duckdb:////absolute/path.duckdb or duckdb:// for a database "
+    "in memory"
+)
+
+
+def open_engine(
+    connection: str | DuckDBPyConnection | None, *, read_only: bool = True
+) -> DuckDBEngine:
+    """The engine of an address or of a caller's open connection; None is a new one in memory.
+
+    Addresses: duckdb:///relative.duckdb (to the current folder), duckdb:////absolute.duckdb,
+    duckdb:// (in memory). The path is taken as it stands, without %-escapes or parameters.
+    `read_only` applies to files that are opened here.
+    """
+    if connection is None:
+        return open_memory()
+    if isinstance(connection, DuckDBPyConnection):
+        return DuckDBEngine(connection, owned=False)
+    if not isinstance(connection, str):
+        raise EngineError(
+            f"A connection is an address or an open DuckDB connection, "
+            f"not {type(connection).__name__}."
+        )
+    path = database_path(connection)
+    return open_memory() if path is None else open_database(path, read_only=read_only)
+
+
+def database_path(address: str) -> Path | None:
+    """The file that an address names; None for a database in memory."""
+    scheme, separator, path = address.partition("://")
+    if not separator:
+        raise EngineError(f"{address!r} is not the address of a database. Use {ADDRESSES}.")
+    if scheme != "duckdb":
+        raise EngineError(f"{scheme!r} in {address!r} is not a known engine. Use {ADDRESSES}.")
+    if path in ("", "/", "/:memory:"):
+        return None
+    if not path.startswith("/"):
+        raise EngineError(
+            f"{address!r} lacks a slash: three before a relative path, four before an "
+            f"absolute one. Use {ADDRESSES}."
+        )
+    return Path(path[1:])

@@ -1,0 +1,103 @@
+"""Folders for what is still being written, beside the place where it will go."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+# Windows has no such locks, and needs none: there a file that is open cannot be removed.
+if sys.platform != "win32":
+    import fcntl
+
+_PREFIX, _SUFFIX = ".sqlanon-", ".tmp"
+_LOCK = "lock"
+_SECONDS_TO_LOCK = 60.0
+
+
+class PrivateFolder:
+    """A folder that only its owner may enter, removed at the end with everything in it.
+
+    It lies in the folder `beside`, so that a finished file moves out of it by a rename. A lock
+    tells the folders of living processes from those that a killed one has left.
+    """
+
+    def __init__(self, beside: Path) -> None:
+        # mkdtemp gives the folder the permissions 0700.
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=beside))
+        self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        if sys.platform != "win32":
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def __enter__(self) -> PrivateFolder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Removes the folder; a second call does nothing."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def remove_dead_folders(beside: Path) -> list[Path]:
+    """Removes the private folders in a folder whose process has died; answers with them."""
+    removed = []
+    for folder in sorted(beside.glob(f"{_PREFIX}*{_SUFFIX}")):
+        if folder.is_dir() and not folder.is_symlink() and _is_dead(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return removed
+
+
+def _is_dead(folder: Path) -> bool:
+    lock = folder / _LOCK
+    try:
+        if not lock.exists():
+            # Its process may be about to lock it.
+            return time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
+        return _is_free(lock)
+    except OSError:
+        return False
+
+
+def _is_free(lock: Path) -> bool:
+    if sys.platform == "win32":
+        lock.unlink()
+        return True
+    opened = os.open(lock, os.O_RDWR)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    finally:
+        os.close(opened)
+
+
+def finish_file(path: Path, target: Path) -> None:
+    """Puts a finished file in its place, so that a reader sees the former one or all of it.
+
+    It is on the disk before it shows. A file that was there keeps its permissions, a new one is
+    for its owner only.
+    """
+    path.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o600)
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    path.replace(target)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a rename in the folder last, where the system lets a folder be opened."""
+    if sys.platform == "win32":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

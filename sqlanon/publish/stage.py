@@ -1,0 +1,89 @@
+"""The staged release: built under a private name, counted anew, and only then let go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines import PublishingEngine
+from sqlanon.errors import UncoveredValueError, VerificationError
+from sqlanon.model import Unseen
+from sqlanon.publish.place import Place
+from sqlanon.publish.release import Release
+from sqlanon.publish.script import Script
+from sqlanon.publish.stages import Stages
+from sqlanon.publish.transaction import UNCHANGED
+from sqlanon.verify import Verification, table_hash, verify_release
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A staged table that holds what the policy requires."""
+
+    source_rows: int
+    unseen: Mapping[str, int]
+    verification: Verification
+    hash: str
+
+    @property
+    def rows(self) -> int:
+        return self.source_rows - self.verification.left_out
+
+
+def build_stage(
+    engine: PublishingEngine, release: Release, place: Place, script: Script, stages: Stages
+) -> Staged:
+    """Builds and verifies the staged table.
+
+    Raises UncoveredValueError where values belong to no group and the policy wants an error,
+    and VerificationError where the staged table is not what it must be.
+    """
+    stages.enter("counting")
+    unseen = _count_unseen(engine, release, script)
+    source_rows = int(engine.fetch(script.source_rows).to_pylist()[0]["n_rows"])
+    stages.enter("staging", f"{source_rows:,} rows")
+    engine.run(script.stage, release.used_keys)
+    for statement in script.mark_stage:
+        engine.run(statement)
+    stages.enter("verifying")
+    expected = release.expected(source_rows, script.compiled.subject, sum(unseen.values()))
+    verification = verify_release(engine, place.stage, expected)
+    if not verification.holds:
+        listed = "".join(f"\n  {problem}" for problem in verification.problems)
+        raise VerificationError(f"The release was not published:{listed}\n{UNCHANGED}")
+    stages.enter("hashing", f"{source_rows - verification.left_out:,} rows verified")
+    hashed = table_hash(engine, place.stage, release.recipe.released_names)
+    return Staged(source_rows, unseen, verification, hashed)
+
+
+def _count_unseen(engine: PublishingEngine, release: Release, script: Script) -> dict[str, int]:
+    """By column the rows whose value belongs to no group."""
+    (row,) = engine.fetch(script.unseen).to_pylist()
+    counts = {item.name: int(row[item.name]) for item in release.recipe.generalized}
+    found = {name: count for name, count in counts.items() if count}
+    if found and release.recipe.unseen is Unseen.ERROR:
+        listed = ", ".join(
+            f"{name!r} in {count:,} row{'s' * (count > 1)}" for name, count in found.items()
+        )
+        raise UncoveredValueError(
+            f"The source holds values that the scheme does not cover: {listed}. Find a new "
+            "scheme, or say with `publish.unseen` what becomes of such rows. "
+            f"{UNCHANGED}"
+        )
+    return counts
+
+
+def columns_without_null(engine: PublishingEngine, table: exp.Table, names: list[str]) -> list[str]:
+    """Those of the columns that hold no NULL."""
+    if not names:
+        return []
+    counts = [
+        (exp.Count(this=exp.Star()) - exp.Count(this=exp.column(name, quoted=True))).as_(
+            f"c{place}", quoted=True
+        )
+        for place, name in enumerate(names)
+    ]
+    (row,) = engine.fetch(exp.select(*counts).from_(table.copy())).to_pylist()
+    return [name for place, name in enumerate(names) if row[f"c{place}"] == 0]

@@ -1,0 +1,173 @@
+"""What is wrong with columns that would be released as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines import ColumnInfo, Engine
+from sqlanon.errors import CheckError
+from sqlanon.model import Kind
+from sqlanon.render import render
+from sqlanon.verify.patterns import PATTERNS, Pattern
+from sqlanon.verify.values import column, compared, described, people
+
+LEAST_ENTRIES = 20
+"""In fewer, nearly every column has mostly different values by chance."""
+
+FREE_TEXT_LENGTH = 30
+FREE_TEXT_BLANKS = 2
+FREE_TEXT_DISTINCT = 0.1
+
+STRICT_SHARE, STRICT_ENTRIES = 0.01, 10
+LOOSE_SHARE = 0.1
+
+
+class FindingKind(StrEnum):
+    """What makes a column unfit for release as it is."""
+
+    NEAR_UNIQUE = "near-unique"
+    FREE_TEXT = "free-text"
+    CONTACT = "contact"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason not to release a column as it is; the message holds counts, never values."""
+
+    column: str
+    kind: FindingKind
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"kind": str(self.kind), "message": self.message}
+
+
+def column_findings(
+    engine: Engine, relation: exp.Expr, columns: Sequence[str], *, subject: str | None = None
+) -> dict[str, list[Finding]]:
+    """What is wrong with each column, by name; columns without a finding are left out.
+
+    Entries are the rows with a value. With a `subject` column they are the pairs of person and
+    value, because a person's ten rows with one value tell no more than one.
+
+    near-unique  There are at least 20 entries, and more distinct values than half of them: on
+                 average fewer than two entries share a value. This covers columns where most
+                 values occur once, and those where they come in pairs. Of any type.
+    free-text    A text column with an average of at least 30 characters, at least two blanks in
+                 at least half of the entries, and many distinct values: at least 20, and one for
+                 every ten entries. So long names of few categories are no free text.
+    contact      Values of a text column look like e-mail or web addresses: 1 % of the entries
+                 or ten of them, because one is a person already; or at least 10 % look like
+                 telephone, IBAN or card numbers or IP addresses, forms that a code of some
+                 other kind may have now and then.
+    """
+    found = {}
+    person = None if subject is None else _compared(engine, relation, subject)
+    for info in described(engine, relation, columns):
+        findings = _findings(engine, relation, info, person)
+        if findings:
+            found[info.name] = findings
+    return found
+
+
+def rows_unique_over(
+    engine: Engine, relation: exp.Expr, columns: Sequence[str], *, subject: str | None = None
+) -> int:
+    """Rows whose combination of values occurs once; with a subject, that only one person has."""
+    if not columns:
+        raise CheckError("name at least one column over which rows are to be unique")
+    infos = described(engine, relation, columns)
+    query = render(
+        "verify/unique_rows.sql",
+        dialect=engine.dialect,
+        source=relation,
+        values=[compared(info, engine.dialect) for info in infos],
+        people=people(None if subject is None else _compared(engine, relation, subject)),
+    )
+    return int(engine.fetch(query).to_pylist()[0]["n_rows"])
+
+
+def _compared(engine: Engine, relation: exp.Expr, name: str) -> exp.Expr:
+    (info,) = described(engine, relation, [name])
+    return compared(info, engine.dialect)
+
+
+def _findings(
+    engine: Engine, relation: exp.Expr, info: ColumnInfo, subject: exp.Expr | None
+) -> list[Finding]:
+    is_text = info.kind is Kind.TEXT
+    value = column("v")
+    conditions = [_has_blanks(value), *(p.condition(value) for p in PATTERNS)] if is_text else []
+    query = render(
+        "verify/values.sql",
+        dialect=engine.dialect,
+        source=relation,
+        value=compared(info, engine.dialect),
+        column=column(info.name),
+        people=people(subject),
+        characters=exp.Length(this=value) if is_text else None,
+        conditions=conditions,
+    )
+    (counts,) = engine.fetch(query).to_pylist()
+    unit = "rows" if subject is None else "pairs of person and value"
+    judged = [_near_unique(info.name, counts, subject is not None)]
+    if is_text:
+        judged.append(_free_text(info.name, counts, unit))
+        judged += [
+            _contact(info.name, pattern, counts[f"c{i + 1}"], counts["n_entries"], unit)
+            for i, pattern in enumerate(PATTERNS)
+        ]
+    return [finding for finding in judged if finding is not None]
+
+
+def _has_blanks(value: exp.Expr) -> exp.Expr:
+    blank, nothing = exp.Literal.string(" "), exp.Literal.string("")
+    without = exp.Anonymous(this="REPLACE", expressions=[value, blank, nothing])
+    blanks = exp.Sub(this=exp.Length(this=value.copy()), expression=exp.Length(this=without))
+    return exp.GTE(this=blanks, expression=exp.convert(FREE_TEXT_BLANKS))
+
+
+def _near_unique(name: str, counts: dict[str, Any], by_people: bool) -> Finding | None:
+    values, entries, alone = counts["n_values"], counts["n_entries"], counts["n_alone"]
+    if entries < LEAST_ENTRIES or 2 * values <= entries:
+        return None
+    shared = "belong to one person only" if by_people else "occur once"
+    unit = "pairs of person and value" if by_people else "rows"
+    return Finding(
+        name,
+        FindingKind.NEAR_UNIQUE,
+        f"column {name!r} is nearly unique: {values:,} distinct values in {entries:,} {unit}, "
+        f"{alone:,} of them {shared}",
+    )
+
+
+def _free_text(name: str, counts: dict[str, Any], unit: str) -> Finding | None:
+    values, entries = counts["n_values"], counts["n_entries"]
+    characters, with_blanks = counts["n_characters"], counts["c0"]
+    many = values >= LEAST_ENTRIES and values >= FREE_TEXT_DISTINCT * entries
+    if not many or characters < FREE_TEXT_LENGTH * entries or 2 * with_blanks < entries:
+        return None
+    return Finding(
+        name,
+        FindingKind.FREE_TEXT,
+        f"column {name!r} looks like free text: {values:,} distinct values in {entries:,} {unit}, "
+        f"{characters / entries:.0f} characters on average",
+    )
+
+
+def _contact(name: str, pattern: Pattern, found: int, entries: int, unit: str) -> Finding | None:
+    least = STRICT_SHARE if pattern.strict else LOOSE_SHARE
+    enough = pattern.strict and found >= STRICT_ENTRIES
+    if not found or (found < least * entries and not enough):
+        return None
+    return Finding(
+        name,
+        FindingKind.CONTACT,
+        f"column {name!r} holds what looks like {pattern.name}: {found:,} of {entries:,} {unit} "
+        f"({found / entries:.1%})",
+    )

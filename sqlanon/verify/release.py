@@ -1,0 +1,266 @@
+"""The last word before a release: the staged table, counted anew."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines import Engine, Source
+from sqlanon.errors import CheckError, SubjectError
+from sqlanon.model import Value
+from sqlanon.render import render
+from sqlanon.verify.audit import audit
+from sqlanon.verify.columns import Finding, column_findings, rows_unique_over
+from sqlanon.verify.figures import Audit
+from sqlanon.verify.requirements import KAnonymity
+from sqlanon.verify.values import compared
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a staged table must be.
+
+    columns         the released columns, exactly these in this order
+    k               people that every class must have at least
+    quasi           by released column the values it may hold, None for NULL; None instead of a
+                    set where the values cannot be listed
+    source_rows     rows of the source
+    most_left_out   rows of the source that may be missing or marked
+    marker          what every quasi-identifier of a suppressed row holds, where such rows are
+                    marked
+    subject         the private column of the staged table that says whose a row is; without
+                    one, every row is a person
+    verbatim        the columns that are released as they are, sensitive ones too, with the
+                    reason why that is accepted or None. A column that is neither here nor in
+                    `quasi` counts as verbatim without a reason
+    sensitive       the sensitive columns
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    quasi: Mapping[str, frozenset[Value | None] | None]
+    source_rows: int
+    most_left_out: int
+    subject: str | None = None
+    verbatim: Mapping[str, str | None] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
+    marker: str | None = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of it: the release may go out only if there are no problems.
+
+    audit        None where it could not be made; then there is a problem that says why
+    left_out     rows of the source that are not in the table
+    findings     by verbatim column what is wrong with it, accepted or not
+    unique_rows  rows whose combination over all released columns nobody else has
+    """
+
+    audit: Audit | None
+    left_out: int
+    findings: Mapping[str, tuple[Finding, ...]]
+    unique_rows: int
+    warnings: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "audit": None if self.audit is None else self.audit.to_dict(),
+            "left_out": self.left_out,
+            "findings": {
+                name: [each.to_dict() for each in found] for name, found in self.findings.items()
+            },
+            "unique_rows": self.unique_rows,
+            "warnings": list(self.warnings),
+            "problems": list(self.problems),
+            "holds": self.holds,
+        }
+
+
+def verify_release(engine: Engine, staged: exp.Expr, expected: Expected) -> Verification:
+    """Checks a staged table against what it must be; every problem is reported.
+
+    A message names columns and counts, never values: a value that is not allowed may be one of
+    the source that nobody was to see.
+    """
+    return _Verifier(engine, staged, expected).verify()
+
+
+class _Verifier:
+    def __init__(self, engine: Engine, staged: exp.Expr, expected: Expected) -> None:
+        self.source = Source(engine, staged, "the staged table", engine.columns(staged))
+        self.expected = expected
+        self.present = {info.name: info for info in self.source.columns}
+        self.released = [name for name in expected.columns if name in self.present]
+        self.warnings: list[str] = []
+        self.problems: list[str] = []
+
+    def verify(self) -> Verification:
+        count = exp.select(exp.Count(this=exp.Star()).as_("n_rows"))
+        rows = self._fetch(count.from_(self.source.relation))[0]["n_rows"]
+        self._check_columns()
+        left_out = self._check_rows(rows)
+        audited = self._check_k()
+        for name, allowed in self.expected.quasi.items():
+            if allowed is not None and name in self.present:
+                self._check_values(name, allowed)
+        findings = self._check_verbatim()
+        unique = self._count_unique(rows)
+        return Verification(
+            audited, left_out, findings, unique, tuple(self.warnings), tuple(self.problems)
+        )
+
+    def _check_columns(self) -> None:
+        wanted, subject = self.expected.columns, self.expected.subject
+        found = [info.name for info in self.source.columns if info.name != subject]
+        if missing := [name for name in wanted if name not in found]:
+            self.problems.append(f"the staged table lacks {_listed(missing)}")
+        if further := [name for name in found if name not in wanted]:
+            self.problems.append(f"the staged table has {_listed(further)}, not to be released")
+        if not missing and not further and found != list(wanted):
+            self.problems.append(
+                f"the staged table has its columns in another order: {_listed(found)} instead of "
+                f"{_listed(wanted)}"
+            )
+        if subject is not None and subject not in self.present:
+            self.problems.append(f"the staged table lacks its private column {subject!r}")
+        if subject is not None and subject in wanted:
+            self.problems.append(f"column {subject!r} names the subject and would be released")
+        if unknown := [name for name in self.expected.quasi if name not in wanted]:
+            self.problems.append(f"quasi-identifiers are not among the columns: {_listed(unknown)}")
+
+    def _check_rows(self, rows: int) -> int:
+        source, most = self.expected.source_rows, self.expected.most_left_out
+        left_out = source - rows
+        if not rows:
+            self.problems.append("the staged table is empty; there is nothing to release")
+        if left_out < 0:
+            self.problems.append(
+                f"the staged table has {rows:,} rows, {-left_out:,} more than the source has"
+            )
+        marked = self._count_marked()
+        if left_out + marked > most:
+            how = f"{left_out:,} are left out" + f" and {marked:,} marked" * bool(marked)
+            self.problems.append(
+                f"the staged table has {rows:,} of {source:,} rows: {how}, at most {most:,} may be"
+            )
+        return left_out
+
+    def _count_marked(self) -> int:
+        """Rows with the marker in every quasi-identifier that may hold anything else."""
+        marker = self.expected.marker
+        telling = [
+            compared(self.present[name], self.source.engine.dialect)
+            for name, allowed in self.expected.quasi.items()
+            if name in self.present and (allowed is None or allowed != {marker})
+        ]
+        if marker is None or not telling:
+            return 0
+        same = [exp.EQ(this=each, expression=exp.Literal.string(marker)) for each in telling]
+        count = exp.select(exp.Count(this=exp.Star()).as_("n_rows"))
+        marked = count.from_(self.source.relation).where(*same)
+        return int(self._fetch(marked)[0]["n_rows"])
+
+    def _check_k(self) -> Audit | None:
+        expected = self.expected
+        needed = [*expected.quasi, *([expected.subject] if expected.subject is not None else [])]
+        if any(name not in self.present for name in needed):
+            self.problems.append("k cannot be counted: columns that it speaks of are missing")
+            return None
+        try:
+            audited = audit(
+                self.source,
+                list(expected.quasi),
+                subject=expected.subject,
+                sensitive=[name for name in expected.sensitive if name in self.present],
+            )
+        except (CheckError, SubjectError) as error:
+            self.problems.append(f"k cannot be counted: {error}")
+            return None
+        required = KAnonymity(expected.k)
+        if audited.rows and not required.holds(audited):
+            self.problems.append(required.violation(audited))
+        return audited
+
+    def _check_values(self, name: str, allowed: frozenset[Value | None]) -> None:
+        value = compared(self.present[name], self.source.engine.dialect)
+        query = render(
+            "verify/held_values.sql",
+            dialect=self.source.engine.dialect,
+            source=self.source.relation,
+            value=value,
+        )
+        keys = {_key(each) for each in allowed}
+        others = [each["n_rows"] for each in self._fetch(query) if _key(each["v"]) not in keys]
+        if others:
+            self.problems.append(
+                f"column {name!r} holds {len(others):,} value{'s' * (len(others) > 1)} in "
+                f"{sum(others):,} rows that no group of the scheme has"
+            )
+
+    def _check_verbatim(self) -> dict[str, tuple[Finding, ...]]:
+        reasons = {
+            name: self.expected.verbatim.get(name)
+            for name in self.released
+            if name in self.expected.verbatim or name not in self.expected.quasi
+        }
+        subject = self.expected.subject if self.expected.subject in self.present else None
+        found = column_findings(
+            self.source.engine, self.source.relation, list(reasons), subject=subject
+        )
+        for name, findings in found.items():
+            reason = (reasons[name] or "").strip()
+            for finding in findings:
+                if reason:
+                    self.warnings.append(f"{finding.message}; accepted: {reason}")
+                else:
+                    self.problems.append(
+                        f'{finding.message}; add `accept: "reason"` to columns.{name}, or drop or '
+                        "generalize it"
+                    )
+        return {name: tuple(findings) for name, findings in found.items()}
+
+    def _count_unique(self, rows: int) -> int:
+        if not self.released:
+            return 0
+        subject = self.expected.subject if self.expected.subject in self.present else None
+        unique = rows_unique_over(
+            self.source.engine, self.source.relation, self.released, subject=subject
+        )
+        if unique:
+            whose = "no other row" if subject is None else "no other person"
+            self.warnings.append(
+                f"{unique:,} of {rows:,} rows ({unique / rows:.1%}) have a combination of all "
+                f"released columns that {whose} has"
+            )
+        return unique
+
+    def _fetch(self, query: exp.Expr | str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.source.engine.fetch(query).to_pylist()
+        return rows
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(map(repr, names)) or "no columns"
+
+
+def _key(value: object) -> Hashable:
+    """Equal for equal values: Python has True == 1 and NaN != NaN."""
+    if isinstance(value, float) and math.isnan(value):
+        return ("nan",)
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return ("date", value)
+    assert isinstance(value, Hashable)
+    return ("value", value)

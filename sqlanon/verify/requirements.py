@@ -1,0 +1,127 @@
+"""What a table may be required to fulfil, and the verdict.
+
+A further privacy model is one more class here with the methods of Requirement; what it needs
+to know of the table belongs into the Audit.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sqlanon.errors import CheckError
+from sqlanon.verify.figures import Audit
+
+
+class Requirement(Protocol):
+    """A condition on an audited table."""
+
+    @property
+    def name(self) -> str:
+        """The privacy model, as policies name it."""
+
+    def describe(self) -> str:
+        """What is required, in words."""
+
+    def holds(self, audit: Audit) -> bool:
+        """Whether the audited table fulfils it."""
+
+    def violation(self, audit: Audit) -> str:
+        """By how much it does not, in counts and never in values."""
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Every class has at least k people. An empty table fails: it shows nothing."""
+
+    k: int
+    name: str = "k"
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise CheckError(f"k is {self.k}; give a whole number of at least 1")
+
+    def describe(self) -> str:
+        return f"k = {self.k:,}"
+
+    def holds(self, audit: Audit) -> bool:
+        return audit.k >= self.k
+
+    def violation(self, audit: Audit) -> str:
+        if not audit.rows:
+            return f"the table has no rows, so k = {self.k:,} cannot be shown"
+        small = audit.spread.below(self.k)
+        unit = "rows" if audit.by_people is None else "people"
+        classes = f"{small.classes:,} of {audit.classes:,} classes"
+        return (
+            f"k is {audit.k:,}, required {self.k:,}: {classes} have fewer than {self.k:,} {unit}; "
+            f"{small.rows:,} of {audit.rows:,} rows are in them"
+        )
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """An audit with the verdict on what was required; nothing required, nothing violated."""
+
+    audit: Audit
+    required: tuple[Requirement, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return all(each.holds(self.audit) for each in self.required)
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        return tuple(
+            each.violation(self.audit) for each in self.required if not each.holds(self.audit)
+        )
+
+    @property
+    def rows(self) -> int:
+        return self.audit.rows
+
+    @property
+    def people(self) -> int:
+        return self.audit.people
+
+    @property
+    def k(self) -> int:
+        return self.audit.k
+
+    @property
+    def classes(self) -> int:
+        return self.audit.classes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `sqlanon check --json` prints."""
+        return {
+            **self.audit.to_dict(),
+            "required": [each.describe() for each in self.required],
+            "holds": self.holds,
+            "violations": list(self.violations),
+        }
+
+    def verdict(self) -> str:
+        """One line a requirement, each with its outcome."""
+        lines = []
+        for each in self.required:
+            holds = each.holds(self.audit)
+            lines.append(
+                f"{each.describe()} holds" if holds else f"fails: {each.violation(self.audit)}"
+            )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [str(self.audit), self.verdict()]))
+
+    def _repr_html_(self) -> str:
+        cells = [[html.escape(each) for each in line] for line in self.audit.described()]
+        rows = "".join(f"<tr><th>{a}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in cells)
+        return f"<table>{rows}</table><p>{html.escape(self.verdict())}</p>"
+
+
+def judge(audit: Audit, requirements: Sequence[Requirement]) -> CheckResult:
+    """The verdict on an audited table."""
+    return CheckResult(audit, tuple(requirements))

@@ -1,0 +1,154 @@
+"""Two releases to certify: a census like Adult, and a hospital with several rows a person.
+
+Texts with CANARY in them must never be in a shareable form.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+from sqlanon.certificate import (
+    ColumnFact,
+    Facts,
+    Prior,
+    Subgroup,
+    SuppressionFact,
+    Treatment,
+)
+from sqlanon.model import Mode
+from sqlanon.verify import Audit, ClassSize, Finding, FindingKind, Sensitive
+from sqlanon.verify.figures import spread_of_people, spread_of_rows
+
+CANARY = "zq7canary"
+TIME = dt.datetime(2026, 11, 16, 11, 4, 14, tzinfo=dt.UTC)
+VERSIONS = {"sqlanon": "0.1.0", "duckdb": "2.0.1", "python": "3.11.9"}
+
+# Class size and number of such classes: 61 classes of 30,154 rows.
+SIZES = {5: 1, 7: 2, 11: 1, 18: 3, 26: 2, 41: 4, 73: 5, 120: 9, 242: 9, 380: 8, 611: 6, 905: 5,
+         2104: 2, 2208: 2, 2961: 1, 3415: 1}  # fmt: skip
+
+
+def sizes(numbers: dict[int, int]) -> list[ClassSize]:
+    return [ClassSize(size, number, size * number) for size, number in numbers.items()]
+
+
+def generalized(name: str, labels: tuple[str | None, ...], values: int, loss: float) -> ColumnFact:
+    return ColumnFact(
+        name, "quasi", Treatment.GENERALIZED, (name,), len(labels), values, labels, loss
+    )
+
+
+def census() -> Facts:
+    """One row a person; 8 of 30,162 rows are left out."""
+    columns = (
+        generalized("age", ("[15, 30)", "[30, 45)", "[45, 60)", f"{CANARY}-label"), 16, 0.1574),
+        generalized("workclass", ("Employee", "Own-or-family-business"), 7, 0.5561),
+        generalized("education", ("School", "Higher-education"), 16, 0.5020),
+        generalized("marital-status", ("Ever-married", "Never-married"), 7, 0.5427),
+        generalized("occupation", ("*",), 14, 1.0),
+        generalized("race", ("*",), 5, 1.0),
+        generalized("sex", ("Female", "Male"), 2, 0.0003),
+        generalized("native-country", ("*",), 41, 1.0),
+        ColumnFact("salary-class", "label", Treatment.VERBATIM, ("salary-class",)),
+    )
+    spread = spread_of_rows(sizes(SIZES), 0.2)
+    quasi = tuple(column.name for column in columns[:-1])
+    left = 8
+    return Facts(
+        release="adult_anon-2026-11-16-8c1f",
+        time=TIME,
+        versions=VERSIONS,
+        policy="5f0c9d8c1a52e0b7",
+        policy_origin=f"/home/{CANARY}/policy.yml",
+        scheme="b10d2c44e7f3a981",
+        source=f"{CANARY}.people",
+        source_rows=spread.total + left,
+        source_people=spread.total + left,
+        target=f"{CANARY}.adult_anon",
+        mode=Mode.TABLE,
+        subject=None,
+        columns=columns,
+        required_k=5,
+        audit=Audit(quasi, None, spread),
+        scores={
+            "k": 5,
+            "classes": 61,
+            "nwp": 0.5822,
+            "necd": 0.1131,
+            "glm": 140482.2333,
+            "glm_share": 0.5822,
+            "dcn": 44465612,
+            "ce": 0.2108,
+            "ach": 0.4852,
+            "pref_dev": -0.5047,
+        },
+        preference={"nwp": 0.2, "necd": 1.0},
+        suppression=SuppressionFact(
+            rows=left,
+            limit=0.01,
+            subgroups=(
+                Subgroup("age", "[15, 30)", 9667, 1),
+                Subgroup("age", f"{CANARY}-small", 63, 6),
+                Subgroup("age", "[45, 60)", 7012, 1),
+                Subgroup("workclass", "Employee", 26803, 2),
+                Subgroup("workclass", "Own-or-family-business", 3359, 6),
+                Subgroup("sex", "Female", 9782, 7),
+                Subgroup("sex", "Male", 20380, 1),
+            ),
+        ),
+        unique_rows=2,
+        warnings=(f"2 of 30,154 rows are unique in {CANARY}",),
+        table_hash="3b1e4f7a" * 8,
+        sql=f"CREATE TABLE adult_anon AS\nSELECT '{CANARY}' AS age FROM people",
+    )
+
+
+def hospital() -> Facts:
+    """Several rows a person, counted by a subject; a sensitive column, pseudonyms, a past."""
+    # Rows and people of each class: (8, 4), (10, 5), (30, 20); nobody is in two of them.
+    rows = spread_of_rows([ClassSize(8, 1, 8), ClassSize(10, 1, 10), ClassSize(30, 1, 30)], 0.2)
+    people = spread_of_people(
+        [ClassSize(4, 1, 8), ClassSize(5, 1, 10), ClassSize(20, 1, 30)],
+        [(4, 4), (5, 5), (20, 20)],
+        0.2,
+    )
+    bounds = ColumnFact(
+        "admitted", "quasi", Treatment.GENERALIZED, ("admitted_low", "admitted_high"), 2, 365,
+        ("2025-01-01", "2025-07-01"), 0.5,
+    )  # fmt: skip
+    sensitive = (Sensitive("disease", 1.0, 1), Sensitive("ward", 0.75, 2))
+    return replace(
+        census(),
+        release="visits-0003",
+        source_rows=50,
+        source_people=30,
+        subject="patient_id",
+        mode=Mode.VIEW,
+        columns=(
+            ColumnFact("name", "identifying", Treatment.REMOVED),
+            ColumnFact(
+                "patient_id", "pseudonym", Treatment.PSEUDONYM, ("patient_id",), stable=True
+            ),
+            generalized("sex", ("Female", "Male", None), 3, 0.04),
+            bounds,
+            ColumnFact("disease", "sensitive", Treatment.VERBATIM, ("disease",)),
+            ColumnFact("ward", "sensitive", Treatment.VERBATIM, ("ward",), accepted="few wards"),
+        ),
+        required_k=4,
+        audit=Audit(
+            ("sex", "admitted_low", "admitted_high"), "_subject", rows, people, sensitive
+        ),
+        scores={"nwp": 0.27, "necd": 0.55, "glm": 27.0, "glm_share": 0.27, "dcn": 1064, "ce": None},
+        preference=None,
+        suppression=SuppressionFact(rows=1, limit=0.05, unseen=1),
+        unique_rows=30,
+        findings=(
+            Finding("ward", FindingKind.NEAR_UNIQUE, f"column 'ward' is nearly unique {CANARY}"),
+        ),
+        prior=(
+            Prior("visits-0002", dt.datetime(2026, 10, 1, tzinfo=dt.UTC), "22" * 32, 4),
+            Prior("visits-0001", dt.datetime(2026, 9, 1, 8, 30, tzinfo=dt.UTC), "11" * 32, 6),
+        ),
+        table_hash="c0ffee00" * 8,
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+WITH "generalized" AS (
+  SELECT
+    CASE
+      WHEN "source"."age" >= 0 AND "source"."age" < 25
+      THEN '[0, 25)'
+      WHEN "source"."age" >= 25 AND "source"."age" < 60
+      THEN '[25, 60)'
+      WHEN "source"."age" >= 60 AND "source"."age" <= 90
+      THEN '[60, 90]'
+      ELSE '(not in the scheme)'
+    END AS "age",
+    "source"."sex" AS "sex"
+  FROM "people" AS "source"
+  WHERE
+    (
+      "source"."age" >= 0 AND "source"."age" <= 90
+    )
+    AND "source"."sex" IN ('F', 'M')
+), "small_classes" AS (
+  SELECT
+    "age",
+    "sex",
+    TRUE AS "is_small"
+  FROM "generalized"
+  GROUP BY
+    "age",
+    "sex"
+  HAVING
+    COUNT(*) < 2
+)
+SELECT
+  "generalized"."age",
+  "generalized"."sex"
+FROM "generalized"
+LEFT JOIN "small_classes"
+  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
+  AND "generalized"."sex" IS NOT DISTINCT FROM "small_classes"."sex"
+WHERE
+  "small_classes"."is_small" IS NULL
+ORDER BY
+  1,
+  2;

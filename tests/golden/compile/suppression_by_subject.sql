@@ -1,0 +1,32 @@
+WITH "generalized" AS (
+  SELECT
+    CASE
+      WHEN "source"."age" >= 0 AND "source"."age" < 25
+      THEN '[0, 25)'
+      WHEN "source"."age" >= 25 AND "source"."age" < 60
+      THEN '[25, 60)'
+      WHEN "source"."age" >= 60 AND "source"."age" <= 90
+      THEN '[60, 90]'
+      ELSE '(not in the scheme)'
+    END AS "age",
+    "source"."person" AS "subject"
+  FROM "people" AS "source"
+), "small_classes" AS (
+  SELECT
+    "age",
+    TRUE AS "is_small"
+  FROM "generalized"
+  GROUP BY
+    "age"
+  HAVING
+    COUNT(DISTINCT "subject") < 2
+)
+SELECT
+  "generalized"."age"
+FROM "generalized"
+LEFT JOIN "small_classes"
+  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
+WHERE
+  "small_classes"."is_small" IS NULL
+ORDER BY
+  1;

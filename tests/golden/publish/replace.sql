@@ -1,0 +1,52 @@
+BEGIN TRANSACTION;
+
+COMMENT ON TABLE "memory"."main"."people" IS 'everyone';
+
+SELECT
+  COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
+  COUNT(*) - COUNT(CASE WHEN "source"."town" IN ('Bonn', 'Lima', 'Oslo', 'Rome') THEN 1 END) AS "town"
+FROM "memory"."main"."people" AS "source";
+
+SELECT
+  COUNT(*) AS "n_rows"
+FROM "memory"."main"."people";
+
+CREATE TABLE "memory"."main"."sqlanon_stage" AS
+SELECT
+  CASE
+    WHEN "source"."age" >= 20 AND "source"."age" < 40
+    THEN '[20, 40)'
+    WHEN "source"."age" >= 40 AND "source"."age" <= 60
+    THEN '[40, 60]'
+    ELSE '(not in the scheme)'
+  END AS "age",
+  CASE
+    WHEN "source"."town" IN ('Bonn', 'Lima')
+    THEN '{Bonn, Lima}'
+    WHEN "source"."town" IN ('Oslo', 'Rome')
+    THEN '{Oslo, Rome}'
+    ELSE '(not in the scheme)'
+  END AS "town",
+  "source"."disease" AS "disease",
+  "source"."name" AS "subject"
+FROM "memory"."main"."people" AS "source"
+ORDER BY
+  1,
+  2,
+  3;
+
+COMMENT ON TABLE "memory"."main"."sqlanon_stage" IS 'sqlanon: a release in the making, safe to drop';
+
+ALTER TABLE "memory"."main"."sqlanon_stage" DROP COLUMN "subject";
+
+DROP TABLE "memory"."main"."people";
+
+ALTER TABLE "memory"."main"."sqlanon_stage" RENAME TO "people";
+
+COMMENT ON TABLE "memory"."main"."people" IS 'everyone';
+
+COMMENT ON COLUMN "memory"."main"."people"."town" IS 'where they live';
+
+ALTER TABLE "memory"."main"."people" ALTER COLUMN "age" SET NOT NULL;
+
+COMMIT;

@@ -1,0 +1,75 @@
+BEGIN TRANSACTION;
+
+SELECT
+  COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
+  COUNT(*) - COUNT(CASE WHEN "source"."town" IN ('Bonn', 'Lima', 'Oslo', 'Rome') THEN 1 END) AS "town"
+FROM "memory"."main"."people" AS "source";
+
+SELECT
+  COUNT(*) AS "n_rows"
+FROM "memory"."main"."people";
+
+CREATE TABLE "memory"."main"."sqlanon_stage" AS
+WITH "generalized" AS (
+  SELECT
+    CASE
+      WHEN "source"."age" >= 20 AND "source"."age" < 40
+      THEN '[20, 40)'
+      WHEN "source"."age" >= 40 AND "source"."age" <= 60
+      THEN '[40, 60]'
+      ELSE '(not in the scheme)'
+    END AS "age",
+    CASE
+      WHEN "source"."town" IN ('Bonn', 'Lima')
+      THEN '{Bonn, Lima}'
+      WHEN "source"."town" IN ('Oslo', 'Rome')
+      THEN '{Oslo, Rome}'
+      ELSE '(not in the scheme)'
+    END AS "town",
+    "source"."disease" AS "disease",
+    LEFT(SHA256($key_1 || SHA256($key_1 || CAST("source"."name" AS TEXT))), 32) AS "name",
+    "source"."name" AS "subject"
+  FROM "memory"."main"."people" AS "source"
+), "small_classes" AS (
+  SELECT
+    "age",
+    "town",
+    TRUE AS "is_small"
+  FROM "generalized"
+  GROUP BY
+    "age",
+    "town"
+  HAVING
+    COUNT(DISTINCT "subject") < 5
+)
+SELECT
+  "generalized"."age",
+  "generalized"."town",
+  "generalized"."disease",
+  "generalized"."name",
+  "generalized"."subject"
+FROM "generalized"
+LEFT JOIN "small_classes"
+  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
+  AND "generalized"."town" IS NOT DISTINCT FROM "small_classes"."town"
+WHERE
+  "small_classes"."is_small" IS NULL
+ORDER BY
+  1,
+  2,
+  3,
+  4;
+
+COMMENT ON TABLE "memory"."main"."sqlanon_stage" IS 'sqlanon: a release in the making, safe to drop';
+
+ALTER TABLE "memory"."main"."sqlanon_stage" DROP COLUMN "subject";
+
+DROP TABLE "memory"."main"."former";
+
+ALTER TABLE "memory"."main"."sqlanon_stage" RENAME TO "former";
+
+COMMENT ON TABLE "memory"."main"."former" IS NULL;
+
+ALTER TABLE "memory"."main"."former" ALTER COLUMN "town" SET NOT NULL;
+
+COMMIT;

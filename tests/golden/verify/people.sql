@@ -1,0 +1,26 @@
+-- reads:  the audited table, which has several rows a subject
+-- yields: one row per size of class, in people: how many people are in no smaller one
+SELECT
+  smallest,
+  COUNT(*) AS n_people
+FROM (
+  SELECT
+    person,
+    MIN(size) AS smallest
+  FROM (
+    SELECT
+      person,
+      COUNT(*) OVER (PARTITION BY q0, q1, q2) AS size
+    FROM (
+      SELECT
+        "age" AS q0,
+        "the ""town"" of" COLLATE "binary" AS q1,
+        "score" + 0.0 AS q2,
+        "who" COLLATE "binary" AS person
+      FROM "visits"
+      GROUP BY 1, 2, 3, 4
+    ) AS members
+  ) AS sized
+  GROUP BY person
+) AS people
+GROUP BY smallest

@@ -1,0 +1,20 @@
+-- reads:  the audited table
+-- yields: its smallest classes, values as text; only where values were asked for
+SELECT
+  CAST(q0 AS TEXT) AS t0,
+  CAST(q1 AS TEXT) AS t1,
+  CAST(q2 AS TEXT) AS t2,
+  n_rows,
+  n_people
+FROM (
+  SELECT
+    "age" AS q0,
+    "the ""town"" of" COLLATE "binary" AS q1,
+    "score" + 0.0 AS q2,
+    COUNT(*) AS n_rows,
+    COUNT(DISTINCT "who" COLLATE "binary") AS n_people
+  FROM "visits"
+  GROUP BY 1, 2, 3
+) AS classes
+ORDER BY n_people, n_rows, 1, 2, 3
+LIMIT 2

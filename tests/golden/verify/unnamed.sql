@@ -1,0 +1,6 @@
+-- reads:  the audited table
+-- yields: one row: its rows, and those that do not say whose they are
+SELECT
+  COUNT(*) AS n_rows,
+  COUNT(*) - COUNT("who" COLLATE "binary") AS n_unnamed
+FROM "visits"

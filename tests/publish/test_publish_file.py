@@ -1,0 +1,185 @@
+"""Releases as files, and what they hold when they are read back."""
+
+from __future__ import annotations
+
+import csv
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from publish_cases import DISEASE, age, contents, listed, make, named, release, town
+
+from sqlanon.compile import Verbatim
+from sqlanon.engines import DuckDBEngine, open_for_publishing, source_on
+from sqlanon.errors import PublishError, VerificationError
+from sqlanon.publish import Checks, publish
+from sqlanon.publish.export import Export
+from sqlanon.verify import table_hash
+
+FORMATS = ["people.csv", "people.parquet"]
+NAMES = ["age", "town", "disease"]
+ODD = """
+    CREATE TABLE odd AS SELECT * FROM people POSITIONAL JOIN (
+        SELECT
+            [NULL, '', 'NULL', 'a,b', 'say "x"', e'two\\nlines', ' padded ', '-'][i % 8 + 1] AS odd,
+            [NULL, 1.5, 'nan', 'inf', -0.0::DOUBLE][i % 5 + 1]::DOUBLE AS number,
+            [NULL, TIMESTAMPTZ '2024-03-31 01:30:00+00'][i % 2 + 1] AS instant,
+            [NULL, DATE '2024-02-29'][i % 2 + 1] AS day,
+            i % 2 = 0 AS flag
+        FROM range(200) t (i)
+    )
+"""
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        make(connection)
+        yield connection
+
+
+@pytest.fixture
+def engine(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
+    return DuckDBEngine(connection, owned=False)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    published = publish(engine, release(file=path))
+    read = f"SELECT age, town, count(*) FROM '{path}' GROUP BY ALL ORDER BY ALL"
+    assert [row[2] for row in contents(connection, read)] == [50] * 4
+    assert published.target == str(path)
+    assert published.rows == 200
+    assert listed(tmp_path) == [name]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert contents(connection, "SELECT table_name FROM duckdb_tables()") == [("people",)]
+    # A file that is there keeps its permissions.
+    path.chmod(0o640)
+    assert publish(engine, release(file=path)).table_hash == published.table_hash
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_value_survives(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path, name: str
+) -> None:
+    connection.sql("SET TimeZone = 'Asia/Kathmandu'")
+    connection.sql(ODD)
+    further = ["odd", "number", "instant", "day", "flag"]
+    items = [Verbatim(column, "") for column in further]
+    accepted = Checks(verbatim=dict.fromkeys(further, "a test"))
+    path = tmp_path / name
+    wanted = release(age(), *items, file=path, source=named("odd"), checks=accepted)
+    published = publish(engine, wanted)
+    if name.endswith(".parquet"):
+        read = f"read_parquet('{path}')"
+        columns = ", ".join(f"{column}::VARCHAR" for column in further)
+        order = f"SELECT {columns} FROM {{}} ORDER BY ALL"
+        rows = contents(connection, order.format(read))
+        assert rows == contents(connection, order.format("odd"))
+        return
+    with path.open(newline="", encoding="utf-8") as file:
+        records = list(csv.DictReader(file))
+    assert {row["odd"] for row in records} == {
+        "", "NULL", "a,b", 'say "x"', "two\nlines", " padded ", "-",
+    }  # fmt: skip
+    assert {row["instant"] for row in records} == {"", "2024-03-31 07:15:00+05:45"}
+    text = path.read_text(encoding="utf-8")
+    assert ',"",' in text  # an empty text; NULL has no quotes
+    assert published.table_hash != ""
+
+
+def test_the_hash_of_a_csv_file_can_be_computed_from_it(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    published = publish(engine, release(file=path))
+    connection.sql(f"CREATE VIEW read AS FROM read_csv('{path}', all_varchar = true)")
+    assert table_hash(engine, named("read"), NAMES) == published.table_hash
+
+
+def test_a_file_that_reads_back_differently_is_not_published(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    connection.sql("ALTER TABLE people ADD COLUMN big HUGEINT")
+    connection.sql("UPDATE people SET big = 170141183460469231731687303715884105727")
+    path = tmp_path / "people.parquet"
+    path.write_text("former")
+    wanted = release(age(), Verbatim("big", "HUGEINT"), file=path)
+    with pytest.raises(PublishError, match=r"no such type: 'big' \(HUGEINT became DOUBLE\)"):
+        publish(engine, wanted)
+    assert path.read_text() == "former"
+    assert listed(tmp_path) == ["people.parquet"]
+
+
+def test_a_header_is_checked(
+    engine: DuckDBEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = Export.statement
+
+    def twisted(self: Export, path: Path, *rest: object) -> str:
+        return (
+            former(self, path, *rest)
+            .replace('AS "town"', 'AS "twon"')
+            .replace(  # type: ignore[arg-type]
+                'FORCE_QUOTE ("age", "town"', 'FORCE_QUOTE ("age", "twon"'
+            )
+        )
+
+    monkeypatch.setattr(Export, "statement", twisted)
+    with pytest.raises(PublishError, match="its header names other columns"):
+        publish(engine, release(file=tmp_path / "people.csv"))
+    assert not listed(tmp_path)
+
+
+def test_a_release_that_does_not_hold_writes_no_file(engine: DuckDBEngine, tmp_path: Path) -> None:
+    with pytest.raises(VerificationError):
+        publish(engine, release(file=tmp_path / "people.csv", k=51))
+    assert not listed(tmp_path)
+
+
+def test_places_that_a_file_cannot_go_to(engine: DuckDBEngine, tmp_path: Path) -> None:
+    with pytest.raises(PublishError, match="there is no folder"):
+        publish(engine, release(file=tmp_path / "nowhere" / "people.csv"))
+    path = tmp_path / "it's [people]*.csv"
+    engine.run(f"COPY people TO '{str(path).replace(chr(39), chr(39) * 2)}'")
+    source = source_on(engine, file=path).relation
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    for target in (path, link):
+        with pytest.raises(PublishError, match="is the source itself"):
+            publish(engine, release(file=target, source=source))
+
+
+def test_from_a_file_to_a_file(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    path, target = tmp_path / "people.csv", tmp_path / "out" / "anon.parquet"
+    target.parent.mkdir()
+    connection.sql(f"COPY people TO '{path}'")
+    opened = open_for_publishing(None, file=target)
+    source = source_on(opened.engine, file=path).relation
+    publish(opened.engine, release(age(), town(), DISEASE, file=target, source=source))
+    opened.engine.close()
+    assert contents(connection, f"SELECT count(*) FROM '{target}'") == [(200,)]
+    assert listed(target.parent) == ["anon.parquet"]
+    assert not listed(tmp_path / "elsewhere")
+
+
+def test_from_a_database_that_is_open_for_reading_only(tmp_path: Path) -> None:
+    path = tmp_path / "ware.duckdb"
+    with duckdb.connect(path) as connection:
+        make(connection)
+    before = path.read_bytes()
+    opened = open_for_publishing(f"duckdb:///{path}", file=tmp_path / "people.csv")
+    publish(opened.engine, release(file=tmp_path / "people.csv"))
+    opened.engine.close()
+    assert path.read_bytes() == before
+    assert listed(tmp_path) == ["people.csv", "ware.duckdb"]
