@@ -10,5 +10,5 @@ FROM (
   FROM {{ source | sql }}
   GROUP BY {% for _ in values %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
 
-  HAVING {{ people | sql }} = 1
+  HAVING {{ one_person | sql }}
 ) AS alone

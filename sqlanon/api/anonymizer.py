@@ -37,7 +37,13 @@ from sqlanon.api.search import (
 )
 from sqlanon.compile import release_text
 from sqlanon.engines import open_source
-from sqlanon.errors import EngineError, PolicyError, SchemeError, UncoveredValueError
+from sqlanon.errors import (
+    EngineError,
+    PolicyError,
+    SchemeError,
+    SqlanonError,
+    UncoveredValueError,
+)
 from sqlanon.model import Mode
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.preference import Preference
@@ -77,7 +83,7 @@ def load(
     except BaseException:
         source.engine.close()
         raise
-    origin = Origin(connection, data)
+    origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
     return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
 
 
@@ -231,7 +237,7 @@ class Anonymizer(Measuring):
     @property
     def _folder(self) -> Path | None:
         """Of the policy's file; a policy from a mapping has none."""
-        return self.policy.folder if Path(self.policy.origin).is_file() else None
+        return self.policy.folder if self._origin.policy_is_file else None
 
     @contextmanager
     def _publisher(self, scheme: SchemeLike, rewrite: Path | None = None) -> Iterator[Publisher]:
@@ -245,6 +251,12 @@ class Anonymizer(Measuring):
                 yield publisher
             if rewrite is not None:
                 rewrite_database(rewrite)
+        except SqlanonError as error:
+            # Engines name addresses in their messages, and these may come from the environment.
+            hidden = self.policy.hide(str(error))
+            if hidden == str(error):
+                raise
+            raise type(error)(hidden) from None
         finally:
             if ours:
                 self.source = open_policy_source(self.policy)

@@ -27,10 +27,14 @@ from sqlanon.policy import ColumnSection, HierarchySection, Others, Policy, Role
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source comes from when it is not the policy's own: a connection, or data."""
+    """Where the source comes from when it is not the policy's own: a connection, or data.
+
+    And whether the policy comes from a file, beside which certificates are written.
+    """
 
     connection: DuckDBPyConnection | None = None
     data: pd.DataFrame | pa.Table | None = None
+    policy_is_file: bool = False
 
     @property
     def is_the_policys(self) -> bool:

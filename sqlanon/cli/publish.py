@@ -83,10 +83,11 @@ def show(release: Release, screen: Console, *, rewritten: bool = False) -> None:
     lines.append(release.certificate.document.words.summary)
     lines += [f"note: {warning}" for warning in release.warnings]
     lines += [f"remains: {text}" for text in (() if rewritten else release.remains)]
-    lines += [f"wrote {path}" for path in release.files]
     for line in lines:
         # As Text, because a str may hold [marks] and :names: that rich would obey.
-        screen.print(Text(format_label(line)), soft_wrap=True)
+        screen.print(Text(format_label(line)))
+    for path in release.files:
+        screen.print(Text(format_label(f"wrote {path}")), soft_wrap=True)
 
 
 def _show_statements(statements: list[str], as_json: bool) -> None:

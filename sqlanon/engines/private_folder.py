@@ -7,7 +7,10 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+from sqlanon.errors import EngineError
 
 # Windows has no such locks, and needs none: there a file that is open cannot be removed.
 if sys.platform != "win32":
@@ -27,7 +30,10 @@ class PrivateFolder:
 
     def __init__(self, beside: Path) -> None:
         # mkdtemp gives the folder the permissions 0700.
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=beside))
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=beside))
+        except OSError as error:
+            raise EngineError(f"Folder {beside} cannot be written to: {error.strerror}.") from error
         self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         if sys.platform != "win32":
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,19 +91,23 @@ def finish_file(path: Path, target: Path) -> None:
     It is on the disk before it shows. A file that was there keeps its permissions, a new one is
     for its owner only.
     """
-    path.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o600)
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-    path.replace(target)
-    sync_folder(target.parent)
+    try:
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+        path.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o600)
+        path.replace(target)
+    except OSError as error:
+        raise EngineError(f"File {target} cannot be written: {error.strerror}.") from error
+    _sync_folder(target.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes a rename in the folder last, where the system lets a folder be opened."""
+def _sync_folder(folder: Path) -> None:
+    """Makes a rename in the folder outlast a power cut, where the system can do that."""
     if sys.platform == "win32":
         return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

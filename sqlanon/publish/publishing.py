@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sqlanon.engines import (
     PublishingEngine,
     finish_file,
 )
-from sqlanon.errors import EngineError, PublishError, SqlanonError
+from sqlanon.errors import EngineError, PublishError
 from sqlanon.model import Mode
 from sqlanon.publish import effects
 from sqlanon.publish.export import Export
@@ -24,7 +25,7 @@ from sqlanon.publish.release import Release
 from sqlanon.publish.script import Script
 from sqlanon.publish.stage import Staged, build_stage, columns_without_null
 from sqlanon.publish.stages import Stages
-from sqlanon.publish.transaction import UNCHANGED, transaction
+from sqlanon.publish.transaction import transaction
 from sqlanon.verify import Verification, table_hash
 
 
@@ -123,9 +124,7 @@ class _Publishing:
             script = Script(self._release, place, self._engine.dialect)
             try:
                 published = self._build(place, script)
-            except EngineError:
-                raise
-            except SqlanonError:
+            except BaseException:
                 if lent:  # the caller's transaction goes on without our table
                     self._drop_stage(place, script)
                 raise
@@ -154,7 +153,7 @@ class _Publishing:
         for statement in steps:
             engine.run(statement)
         if place.temporary and table_hash(engine, target, script.released_names) != staged.hash:
-            raise PublishError(f"What was published differs from what was verified. {UNCHANGED}")
+            raise EngineError("What was published differs from what was verified.")
         lost = [*effects.losses(former, script.released_names)]
         lost += effects.view_effects(engine, views)
         remains = effects.remaining(self._release, engine.file_of(target), former is not None)
@@ -217,8 +216,10 @@ class _Publishing:
         )
 
     def _drop_stage(self, place: Place, script: Script) -> None:
-        if self._engine.details(place.stage) is not None:
-            self._engine.run(script.drop_stage)
+        # A statement that failed while it ran has ended the transaction, and the table with it.
+        with suppress(EngineError):
+            if self._engine.details(place.stage) is not None:
+                self._engine.run(script.drop_stage)
 
 
 def _folder_of(file: Path) -> Path:

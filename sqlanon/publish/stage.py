@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.compile import compile_release
 from sqlanon.engines import PublishingEngine
 from sqlanon.errors import UncoveredValueError, VerificationError
 from sqlanon.model import Unseen
@@ -48,7 +49,8 @@ def build_stage(
     for statement in script.mark_stage:
         engine.run(statement)
     stages.enter("verifying")
-    expected = release.expected(source_rows, script.compiled.subject, sum(unseen.values()))
+    uncovered = _uncovered_rows(engine, release, place, unseen, source_rows)
+    expected = release.expected(source_rows, script.compiled.subject, uncovered)
     verification = verify_release(engine, place.stage, expected)
     if not verification.holds:
         listed = "".join(f"\n  {problem}" for problem in verification.problems)
@@ -73,6 +75,27 @@ def _count_unseen(engine: PublishingEngine, release: Release, script: Script) ->
             f"{UNCHANGED}"
         )
     return counts
+
+
+def _uncovered_rows(
+    engine: PublishingEngine,
+    release: Release,
+    place: Place,
+    unseen: Mapping[str, int],
+    source_rows: int,
+) -> int:
+    """Rows with values that belong to no group; a row may have several of them."""
+    recipe = release.recipe
+    found = [count for count in unseen.values() if count]
+    if len(found) < 2 or recipe.unseen is not Unseen.LEAVE_OUT:
+        return sum(found)
+    covered = compile_release(
+        replace(recipe, source=place.source, items=recipe.generalized, suppress=False, marker=None)
+    ).select
+    covered.set("order", None)
+    count = exp.select(exp.Count(this=exp.Star()).as_("n_rows", quoted=True))
+    (row,) = engine.fetch(count.from_(covered.subquery("covered"))).to_pylist()
+    return source_rows - int(row["n_rows"])
 
 
 def columns_without_null(engine: PublishingEngine, table: exp.Table, names: list[str]) -> list[str]:

@@ -87,9 +87,16 @@ def rows_unique_over(
         dialect=engine.dialect,
         source=relation,
         values=[compared(info, engine.dialect) for info in infos],
-        people=people(None if subject is None else _compared(engine, relation, subject)),
+        one_person=_one_person(None if subject is None else _compared(engine, relation, subject)),
     )
     return int(engine.fetch(query).to_pylist()[0]["n_rows"])
+
+
+def _one_person(subject: exp.Expr | None) -> exp.Expr:
+    """Whether a group of rows is of one person; cheaper than counting distinct subjects."""
+    if subject is None:
+        return exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    return exp.EQ(this=exp.Min(this=subject), expression=exp.Max(this=subject.copy()))
 
 
 def _compared(engine: Engine, relation: exp.Expr, name: str) -> exp.Expr:

@@ -29,6 +29,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "NEW": {"crossover": "new"},
     "TRAD": {"crossover": "trad"},
     "NEW with duplicates": {"crossover": "new", "allow_duplicates": True},
+    "TRAD with duplicates": {"crossover": "trad", "allow_duplicates": True},
 }
 POINTS = 60
 """Of a convergence curve."""

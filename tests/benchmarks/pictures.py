@@ -15,7 +15,12 @@ STYLES = {
     "NEW": ("#1f77b4", "-"),
     "TRAD": ("#d95f02", "--"),
     "NEW with duplicates": ("#2ca02c", ":"),
+    "TRAD with duplicates": ("#9467bd", "-."),
 }
+
+
+NEW_ONLY = ("NEW", "NEW with duplicates")
+"""What Figure 5 of the paper shows."""
 
 
 def available() -> bool:
@@ -203,7 +208,7 @@ def _crossovers(data: Row) -> Any:
 
 def _duplicates(data: Row) -> Any:
     brood = data["settings"][0]["brood"]
-    rows = [r for r in data["settings"] if r["brood"] == brood and r["variant"] != "TRAD"]
+    rows = [r for r in data["settings"] if r["brood"] == brood and r["variant"] in NEW_ONLY]
     figure, (left, right) = _subplots(1, 2, figsize=(13, 4.6), width_ratios=(1.6, 1), sharey=True)
     _curves(left, data, rows, by_population=True)
     _boxes(right, rows, by_population=True)

@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.engines import (
     DuckDBEngine,
     PrivateFolder,
+    finish_file,
     open_for_publishing,
     open_source,
     remove_dead_folders,
@@ -161,6 +162,15 @@ def test_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
     removed = remove_dead_folders(tmp_path)
     assert len(removed) == 1
     assert listed(tmp_path) == [".sqlanon-notes.tmp", ".sqlanon-young.tmp"]
+
+
+def test_folders_and_files_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"Folder .*gone cannot be written to: No such file"):
+        PrivateFolder(tmp_path / "gone")
+    (tmp_path / "new").write_text("x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(EngineError, match="cannot be written: Is a directory"):
+        finish_file(tmp_path / "new", tmp_path / "folder")
 
 
 # Opening

@@ -28,7 +28,7 @@ from sqlanon.domain import ValueDomain
 from sqlanon.engines import DuckDBEngine
 from sqlanon.errors import PublishError, UncoveredValueError, VerificationError
 from sqlanon.model import Kind, Mode, Unseen
-from sqlanon.publish import Checks, Release, publish, type_changes
+from sqlanon.publish import Checks, Release, publish, publishing, type_changes
 from sqlanon.verify import table_hash
 
 
@@ -421,6 +421,39 @@ def test_a_failure_in_the_callers_transaction_says_what_to_do(
         publish(engine, release(source=named("shaky")))
     connection.sql("ROLLBACK")
     assert tables(connection) == ["people"]
+
+
+@pytest.mark.parametrize("lent", [True, False])
+@pytest.mark.parametrize("mode", [Mode.TABLE, Mode.REPLACE, Mode.VIEW])
+def test_an_interruption_changes_nothing(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, mode: Mode, lent: bool
+) -> None:
+    def interrupt(stage: str) -> None:
+        if stage == "hashing":
+            raise KeyboardInterrupt
+
+    before = state(connection)
+    if lent:
+        connection.sql("BEGIN")
+    with pytest.raises(KeyboardInterrupt):
+        publish(engine, release(mode=mode), on_stage=interrupt)
+    assert engine.in_transaction() == lent
+    if lent:
+        connection.sql("COMMIT")
+    assert state(connection) == before
+
+
+def test_a_view_that_shows_something_else_is_not_published(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "table_hash", lambda *_: "another")
+    with pytest.raises(PublishError, match=r"differs from what was verified\. Nothing was changed"):
+        publish(engine, release(mode=Mode.VIEW))
+    assert contents(connection, "SELECT count(*) FROM duckdb_views() WHERE NOT internal") == [(0,)]
+    connection.sql("BEGIN")
+    with pytest.raises(PublishError, match="The transaction is yours: roll it back"):
+        publish(engine, release(mode=Mode.VIEW))
+    connection.sql("ROLLBACK")
 
 
 def test_settings_of_the_caller_stay(

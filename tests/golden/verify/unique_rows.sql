@@ -9,5 +9,5 @@ FROM (
     COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1, 2, 3
-  HAVING COUNT(DISTINCT "who" COLLATE "binary") = 1
+  HAVING MIN("who" COLLATE "binary") = MAX("who" COLLATE "binary")
 ) AS alone
