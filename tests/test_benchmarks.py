@@ -121,6 +121,14 @@ def test_nsga2_gives_the_same_with_numpy() -> None:
     assert found["k"] >= 5
 
 
+def test_publish() -> None:
+    found = run("publish.py", "--rows", "100000")
+    assert found["k"] >= 5
+    assert found["rows"] == 100_000
+    assert 0 < found["release_s"] < found["total_s"]
+    assert {"staging", "verifying", "swapping"} <= set(found["stages"])
+
+
 def test_optimum() -> None:
     found = run("optimum.py", "--instances", "3")
     assert all(0 <= row["share"] <= 1 for row in found["searches"].values())

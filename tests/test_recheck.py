@@ -24,7 +24,7 @@ def published(folder: Path, file: str) -> Path:
 @pytest.mark.parametrize("form", ["certificate", "shareable"])
 def test_a_release_is_as_certified(run: Run, tmp_path: Path, file: str, form: str) -> None:
     release = published(tmp_path, file)
-    done = run("check", str(release), "--certificate", str(tmp_path / f"people_anon.{form}.json"))
+    done = run("check", str(release), "--certificate", str(tmp_path / f"{file}.{form}.json"))
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("the table is release ")
 
@@ -33,7 +33,7 @@ def test_a_changed_value_is_noticed(run: Run, tmp_path: Path) -> None:
     release = published(tmp_path, "people_anon.csv")
     text = release.read_text(encoding="utf-8")
     release.write_text(text.replace('"no"', '"yes"', 1), encoding="utf-8")
-    options = ["--certificate", str(tmp_path / "people_anon.certificate.json"), "--json"]
+    options = ["--certificate", str(tmp_path / "people_anon.csv.certificate.json"), "--json"]
     done = run("check", str(release), *options)
     assert done.status == 3
     document = json.loads(done.out)
@@ -48,7 +48,9 @@ def test_a_lost_row_is_noticed(run: Run, tmp_path: Path) -> None:
     duckdb.sql(
         f"SELECT * FROM '{release}' WHERE age <> '[35, 40]' OR outcome = 'no'"
     ).write_parquet(str(short))
-    done = run("check", str(short), "--certificate", str(tmp_path / "people_anon.shareable.json"))
+    done = run(
+        "check", str(short), "--certificate", str(tmp_path / "people_anon.parquet.shareable.json")
+    )
     assert done.status == 3
     assert "The table has 5 rows, 1 fewer than the 6 certified." in done.err
     assert "k is 1, required are 2" in done.err
@@ -56,7 +58,7 @@ def test_a_lost_row_is_noticed(run: Run, tmp_path: Path) -> None:
 
 def test_other_columns_are_named(run: Run, tmp_path: Path) -> None:
     published(tmp_path, "people_anon.csv")
-    certificate = str(tmp_path / "people_anon.certificate.json")
+    certificate = str(tmp_path / "people_anon.csv.certificate.json")
     done = run("check", str(tmp_path / "people.csv"), "--certificate", certificate)
     assert done.status == 3
     assert "age" not in done.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -52,6 +53,8 @@ from sqlanon.scheme import Scheme, from_document
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Loss
 from sqlanon.search.reference_direction import Exploration
+
+_log = logging.getLogger("sqlanon.publish")
 
 
 def load(
@@ -259,7 +262,14 @@ class Anonymizer(Measuring):
             raise type(error)(hidden) from None
         finally:
             if ours:
-                self.source = open_policy_source(self.policy)
+                self._reopen()
+
+    def _reopen(self) -> None:
+        """The source as it was before; what was published stays so even if that fails."""
+        try:
+            self.source = open_policy_source(self.policy)
+        except EngineError as error:
+            _log.warning("the source cannot be opened again: %s", error)
 
     def _reached(self, scheme: SchemeLike) -> int | None:
         """The k of a scheme on the source; None where that holds values which are new to it."""

@@ -33,6 +33,7 @@ from sqlanon.model import Mode
 from sqlanon.policy import Policy, Role
 from sqlanon.publish import Checks, Published, Staged, publish, statements, type_changes
 from sqlanon.publish import Release as Order
+from sqlanon.publish.export import written_file
 from sqlanon.scheme import Scheme
 
 IN_MEMORY = "release"
@@ -140,9 +141,12 @@ class Publisher:
         )
 
     def _stem(self) -> str:
+        """What the certificate's files begin with: no two releases of a folder share it."""
         if self.order.file is not None:
-            return self.order.file.stem
-        name = (self.order.target or self.recipe.source).name
+            return self.order.file.name
+        table = self.order.target or self.recipe.source
+        schema = table.text("db")
+        name = table.name if schema in ("", "main") else f"{schema}.{table.name}"
         stem = re.sub(r"[^\w.-]+", "_", name) or IN_MEMORY
         if len(stem.encode()) <= LONGEST_STEM:
             return stem
@@ -236,7 +240,12 @@ def _rows(**place: Any) -> pa.Table:
     """All rows of a table or file."""
     source = open_source(**place)
     try:
-        return source.engine.fetch(exp.select("*").from_(source.relation))
+        relation = source.relation
+        file = place.get("file")
+        if file is not None and file.suffix.lower() == ".csv":
+            # As text: a guess at types would not tell an empty text from NULL.
+            relation = written_file(file, tuple(info.name for info in source.columns))
+        return source.engine.fetch(exp.select("*").from_(relation))
     finally:
         source.engine.close()
 

@@ -91,9 +91,9 @@ def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
 
 def read_document(reference: str | Path) -> Any:
     """The document of a scheme file, or of a solution in a result file (see read_scheme)."""
-    path, _, number = (
-        str(reference).partition("#") if "#" in str(reference) else (reference, "", "")
-    )
+    path, number = str(reference), ""
+    if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
+        path, _, number = path.rpartition("#")
     document = _json(Path(path))
     if isinstance(document, Mapping) and "solutions" in document:
         return _solution(document, number, str(reference))
