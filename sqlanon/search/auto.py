@@ -6,7 +6,8 @@ polished by small moves until none improves, then the best of them is kicked and
 again until that has failed a number of times. Of three rounds one looks for little loss only
 at first, since few of the schemes with little loss and little bias lie near those that are
 easy to find, and one starts from what the others ended with. Rounds go on until several in
-a row find nothing better.
+a row find nothing better. Then the best is annealed, a long walk that may lead to where no
+round came; if that finds something better, rounds go on from there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
+from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.front import Front, bits_of, take
 from sqlanon.search.kick import another, kicked
@@ -39,7 +41,7 @@ class AutoSettings:
     rounds        the search ends when so many rounds in a row find nothing better
     """
 
-    evaluations: int = 200_000
+    evaluations: int = 300_000
     exact: int = 20_000
     rounds: int = 5
 
@@ -111,21 +113,30 @@ class _Run:
         self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        """Rounds of three kinds, until several in a row find nothing better."""
+        """Rounds of three kinds, until several in a row and annealing find nothing better."""
         elites: list[Place] = []
-        stale = 0
+        stale = rounds = 0
         while not self._over:
+            rounds += 1
             kind = ROUNDS[len(elites) % len(ROUNDS)]
             start = np.stack([place.bits for place in elites]) if kind == "mixed" else None
             if not elites:
                 start = _coarse(self._problem.space)
             found = self._round(rng, start, loss_first=kind == "loss first")
-            best = min((place.rank for place in elites), default=(np.inf,))
-            stale = 0 if found.rank < best else stale + 1
+            if elites and found.rank >= min(place.rank for place in elites):
+                stale += 1
+            else:
+                stale = 0
             elites.append(found)
             if stale == self._settings.rounds and not self._over:
-                self._done = f"of {len(elites)} rounds the last {stale} found nothing better"
-                return
+                best = min(elites, key=lambda place: place.rank)
+                found = self._annealed(best, rng)
+                if found.rank >= best.rank:
+                    break
+                elites.append(found)
+                stale = 0
+        if not self._over:
+            self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
     def _round(self, rng: np.random.Generator, start: Bits | None, *, loss_first: bool) -> Place:
         """Where a round ends: evolved, polished, kicked."""
@@ -204,6 +215,18 @@ class _Run:
             place = found if found.rank <= place.rank else place
         self._over = self._over or self._left <= 0
         return place
+
+    def _annealed(self, place: Place, rng: np.random.Generator) -> Place:
+        """The best of a long walk from a place, polished."""
+        limit = self._settings.evaluations
+        found = anneal(
+            self._problem,
+            place,
+            self._left,
+            rng,
+            lambda: self._report(limit, whole=False),
+        )
+        return self._polished(self._problem, found)
 
     @property
     def _left(self) -> int:

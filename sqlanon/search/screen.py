@@ -28,7 +28,7 @@ Words = npt.NDArray[np.uint64]
 SLACK = 1e-11
 """How far rounding may put ach below a bound computed in another order."""
 REMEMBERED = 4_000
-"""So many infeasible schemes are kept, the latest ones."""
+"""So many infeasible schemes are kept unless said otherwise, the latest ones."""
 MOST_ADDED = 2
 """A move or an exchange makes at most so many splits: one, and NULL's own above it."""
 
@@ -36,8 +36,9 @@ MOST_ADDED = 2
 class Screen:
     """Bounds for the neighbours of a scheme of one problem, and a memory of what is infeasible."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, remembered: int = REMEMBERED) -> None:
         self._problem = problem
+        self._remembered = remembered
         self._splits = Splits.of_space(problem.space)
         self._column, _ = columns_of(problem.space, self._splits)
         columns = problem.space.columns
@@ -52,8 +53,8 @@ class Screen:
         beyond = scores.rows_below > self._problem.budget
         if beyond.any():
             made = self._splits.made(bits[beyond])
-            self._infeasible = np.concatenate([self._infeasible, made])[-REMEMBERED:]
-            self._packed = np.concatenate([self._packed, _packed(made)])[-REMEMBERED:]
+            self._infeasible = np.concatenate([self._infeasible, made])[-self._remembered :]
+            self._packed = np.concatenate([self._packed, _packed(made)])[-self._remembered :]
 
     def infeasible(self, made: Bits, changes: Changes) -> Bits:
         """Which changes of a feasible scheme are known to lead to an infeasible one.
@@ -76,6 +77,17 @@ class Screen:
         makes = changes.finer >= 0
         row_of = np.searchsorted(splits, changes.finer[makes])
         known[makes] = hopeless[row_of, changes.coarser[makes]]
+        return known
+
+    def refines(self, made: Bits) -> Bits:
+        """Which schemes, one row of splits each, refine a remembered one: infeasible too."""
+        remembered = np.ascontiguousarray(self._packed.T)
+        known = np.zeros(len(made), dtype=bool)
+        for row, words in enumerate(~_packed(made)):
+            left = remembered[0] & words[0]
+            for some, word in zip(remembered[1:], words[1:], strict=True):
+                left |= some & word
+            known[row] = not left.all()
         return known
 
     def least_ach(self, preference: Preference, made: Bits, changes: Changes) -> Floats:

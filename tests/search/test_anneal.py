@@ -1,0 +1,73 @@
+"""Annealing walks within the families, keeps the best, asks for no more than it may."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from preference_cases import every_scheme, problem_of, random_histogram
+
+from sqlanon.metrics import Scores
+from sqlanon.preference import Preference
+from sqlanon.scheme import Batch
+from sqlanon.search import anneal as module
+from sqlanon.search.anneal import anneal
+from sqlanon.search.polish import Place, best_of
+from sqlanon.search.problem import Problem
+
+AIM = Preference(nwp=0.3, necd=0.3)
+
+
+def hidden(problem: Problem) -> Place:
+    return best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_walk_ends_with_a_feasible_scheme_that_is_no_worse(seed: int) -> None:
+    with problem_of(random_histogram(seed), 3, AIM, 1) as problem:
+        start = hidden(problem)
+        found = anneal(problem, start, 1_000, np.random.default_rng(seed))
+        every = every_scheme(problem.space)
+        assert found.feasible
+        assert found.rank <= start.rank
+        assert (
+            found.ach
+            >= problem.f1(problem.evaluate(every))[problem.feasible(problem.evaluate(every))].min()
+        )
+        assert best_of(problem, found.bits[None]).rank == found.rank
+
+
+def test_the_same_numbers_give_the_same_walk() -> None:
+    with problem_of(random_histogram(1), 3, AIM, 1) as problem:
+        a, b = (anneal(problem, hidden(problem), 500, np.random.default_rng(3)) for _ in range(2))
+    assert a.rank == b.rank
+    assert (a.bits == b.bits).all()
+
+
+def test_an_infeasible_scheme_stays() -> None:
+    with problem_of(random_histogram(2), 1_000, AIM, 1) as problem:
+        start = hidden(problem)
+        assert anneal(problem, start, 100, np.random.default_rng(1)) is start
+
+
+@pytest.mark.parametrize("budget", [0, 1, 7, 8, 9, 50])
+def test_never_more_than_the_budget_and_stopped_at_once(budget: int) -> None:
+    with problem_of(random_histogram(3), 2, AIM, 1) as problem:
+        start, asked, stops = hidden(problem), [0], [0]
+        score = problem.evaluate
+
+        def counted(batch: Batch) -> Scores:
+            asked[0] += len(batch)
+            assert len(batch) <= module.ASKED
+            return score(batch)
+
+        def stop() -> bool:
+            stops[0] += 1
+            return stops[0] == 3
+
+        counting = replace(problem, evaluate=counted)
+        anneal(counting, start, budget, np.random.default_rng(1))
+        assert asked[0] <= budget
+        anneal(counting, start, 1_000, np.random.default_rng(1), stop)
+        assert stops[0] == 3
