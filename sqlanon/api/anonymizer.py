@@ -19,6 +19,7 @@ from sqlanon.api.published import Release
 from sqlanon.api.publishing import Publisher, file_to_rewrite
 from sqlanon.api.release import (
     SchemeLike,
+    check_fit,
     document_of,
     header_of,
     recipe_of,
@@ -41,6 +42,7 @@ from sqlanon.engines import open_source
 from sqlanon.errors import (
     EngineError,
     PolicyError,
+    PublishError,
     SchemeError,
     SqlanonError,
     UncoveredValueError,
@@ -48,7 +50,6 @@ from sqlanon.errors import (
 from sqlanon.model import Mode
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.preference import Preference
-from sqlanon.publish import rewrite_database
 from sqlanon.scheme import Scheme, from_document
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Loss
@@ -191,6 +192,7 @@ class Anonymizer(Measuring):
         """
         known = scheme_in(scheme)
         if known is not None:
+            check_fit(self.policy, known)
             return known
         document, origin = document_of(scheme)
         found = scheme_without_counting(self.policy, self.source, document, origin)
@@ -217,24 +219,42 @@ class Anonymizer(Measuring):
         `certificates` is the folder for the certificate's files; unless given, that of the
         policy's file, and none for a policy that is no file. With `rewrite` the database file
         is written anew afterwards, because dropped rows stay in it otherwise. `on_stage` hears
-        what is going on. When anything fails, source and former release are as they were.
+        what is going on. When anything fails, source and former release are as they were,
+        unless the message says that the release was published.
+
+        Inside a transaction of the connection that `load` was given, no certificate is written
+        and `certificates` is refused: call `release.write_certificate(folder)` after the commit.
         """
-        folder = self._folder if certificates is None else Path(certificates)
         file = file_to_rewrite(self.policy, self._origin) if rewrite else None
-        with self._publisher(scheme, file) as publisher:
-            release = publisher.publish(folder, on_stage)
-        if self.policy.section.publish.mode is Mode.REPLACE:
-            self._forget_counts()
-        return release
+        try:
+            with self._publisher(scheme) as publisher:
+                folder = self._certificates_folder(publisher, certificates)
+                release = publisher.publish(folder, on_stage)
+                return release if file is None else publisher.rewrite(file, release)
+        finally:
+            if self.policy.section.publish.mode is Mode.REPLACE:
+                self._forget_counts()
+
+    def _certificates_folder(self, publisher: Publisher, wanted: str | Path | None) -> Path | None:
+        """Where the certificate goes; None where it goes nowhere yet."""
+        if publisher.in_callers_transaction:
+            if wanted is not None:
+                raise PublishError(
+                    f"the certificate cannot be written to {wanted} before your transaction is "
+                    "committed; publish without a folder for certificates, and call "
+                    "release.write_certificate(folder) after the commit"
+                )
+            return None
+        return self._folder if wanted is None else Path(wanted)
 
     def dry_run(self, scheme: SchemeLike) -> list[str]:
         """The statements that `publish` would run, in their order."""
-        with self._publisher(scheme) as publisher:
+        with self._publisher(scheme, read_only=True) as publisher:
             return publisher.statements()
 
     def type_changes(self, scheme: SchemeLike) -> list[str]:
         """How the released columns differ from those of the source, a line each."""
-        with self._publisher(scheme) as publisher:
+        with self._publisher(scheme, read_only=True) as publisher:
             return publisher.type_changes()
 
     @property
@@ -243,17 +263,17 @@ class Anonymizer(Measuring):
         return self.policy.folder if self._origin.policy_is_file else None
 
     @contextmanager
-    def _publisher(self, scheme: SchemeLike, rewrite: Path | None = None) -> Iterator[Publisher]:
-        """The source's database open for writing, which it is at no other time."""
+    def _publisher(self, scheme: SchemeLike, *, read_only: bool = False) -> Iterator[Publisher]:
+        """The databases of a publish; unless `read_only`, the target's is open for writing, which
+        it is at no other time."""
         released = self._scheme_to_release(scheme)
         ours = self._origin.is_the_policys
         if ours:
             self.source.engine.close()
         try:
-            with closing(Publisher(self.policy, self._origin, released)) as publisher:
+            opened = Publisher(self.policy, self._origin, released, read_only=read_only)
+            with closing(opened) as publisher:
                 yield publisher
-            if rewrite is not None:
-                rewrite_database(rewrite)
         except SqlanonError as error:
             # Engines name addresses in their messages, and these may come from the environment.
             hidden = self.policy.hide(str(error))

@@ -19,13 +19,16 @@ from sqlanon.publish import Published
 class Release:
     """What `publish` made, and the certificate that goes with it.
 
-    `files` are those of the certificate, empty where none were written.
+    `files` are those of the certificate, empty where none were written: for a policy that is
+    no file, and inside a transaction of the caller, who calls `write_certificate` after its
+    commit.
     """
 
     published: Published
     certificate: Certificate
     files: tuple[Path, ...]
     _read: Callable[[], pa.Table] = field(repr=False, compare=False)
+    _write: Callable[[Path], tuple[Path, ...]] = field(repr=False, compare=False)
 
     @property
     def target(self) -> str:
@@ -56,6 +59,15 @@ class Release:
     def remains(self) -> tuple[str, ...]:
         """Where former rows can still be read."""
         return self.published.remains
+
+    def write_certificate(self, folder: str | Path) -> tuple[Path, ...]:
+        """Writes the certificate's files into a folder, and answers with their paths.
+
+        They replace those of the former release of the same target, which becomes the first
+        of its prior releases. After a publish inside your own transaction call it once that
+        is committed.
+        """
+        return self._write(Path(folder))
 
     def to_arrow(self) -> pa.Table:
         """The released rows."""

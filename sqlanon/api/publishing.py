@@ -8,7 +8,8 @@ import platform
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,14 +27,33 @@ from sqlanon.api.release import header_of, key_parameter, recipe_of
 from sqlanon.api.tallies import Tallies, tally
 from sqlanon.certificate import Certificate, Facts, Prior
 from sqlanon.compile import Recipe, release_text
-from sqlanon.engines import Opened, Source, open_for_publishing, open_memory, open_source, source_on
+from sqlanon.engines import (
+    Opened,
+    PrivateFolder,
+    Source,
+    open_for_publishing,
+    open_memory,
+    open_source,
+    remove_dead_folders,
+    source_on,
+)
 from sqlanon.engines.addresses import database_path
-from sqlanon.errors import PolicyError, PublishError
+from sqlanon.errors import CertificateError, EngineError, PolicyError, PublishError
 from sqlanon.model import Mode
 from sqlanon.policy import Policy, Role
-from sqlanon.publish import Checks, Published, Staged, publish, statements, type_changes
+from sqlanon.publish import (
+    Checks,
+    Published,
+    publish,
+    rewrite_database,
+    statements,
+    type_changes,
+)
 from sqlanon.publish import Release as Order
+from sqlanon.publish.effects import remaining
 from sqlanon.publish.export import written_file
+from sqlanon.publish.publishing import target_name
+from sqlanon.publish.transaction import UNCHANGED
 from sqlanon.scheme import Scheme
 
 IN_MEMORY = "release"
@@ -43,11 +63,16 @@ LONGEST_STEM = 200
 
 
 class Publisher:
-    """A scheme on its way out. The database is open for writing between open and close."""
+    """A scheme on its way out. The database is open for writing until `close`.
 
-    def __init__(self, policy: Policy, origin: Origin, scheme: Scheme) -> None:
+    With `read_only` it is not, and only statements and types can be asked for.
+    """
+
+    def __init__(
+        self, policy: Policy, origin: Origin, scheme: Scheme, *, read_only: bool = False
+    ) -> None:
         self.policy, self.origin, self.scheme = policy, origin, scheme
-        self.opened = open_to_write(policy, origin)
+        self.opened = open_to_publish(policy, origin, read_only=read_only)
         try:
             self.source = _source(policy, origin, self.opened)
             self.recipe = recipe_of(policy, self.source, scheme)
@@ -89,21 +114,62 @@ class Publisher:
     def publish(
         self, folder: Path | None, on_stage: Callable[[str], None] | None = None
     ) -> Release:
-        """Publishes, and writes the certificate into `folder` where one is given."""
-        files = Files(folder, self._stem()) if folder is not None else None
-        prior = () if files is None else files.prepare()
-        tallies: list[Tallies] = []
+        """Publishes, and writes the certificate into `folder` where one is given.
 
-        def inspect(stage: exp.Table, staged: Staged) -> None:
-            recipe = self.recipe
-            missing = staged.verification.left_out > 0 or recipe.marker is not None
-            any_suppressed = recipe.suppress and missing
-            tallies.append(tally(self.opened.engine, recipe, stage, any_suppressed=any_suppressed))
+        The certificate is made, and its files are written under private names, before anything
+        is put in place: a failure there stops the publish.
+        """
+        files = None if folder is None else Files(folder, self._stem())
+        prior = () if files is None else files.prepare(self._target)
+        made: list[tuple[Facts, Certificate]] = []
+        with ExitStack() as stack:
+            private: list[Path] = []
 
-        published = publish(self.opened.engine, self.order, on_stage=on_stage, inspect=inspect)
-        certificate = Certificate.of(self._facts(published, tallies[0], prior))
-        written = () if files is None else files.write(certificate)
-        return Release(published, certificate, written, self._reader())
+            def inspect(stage: exp.Table, published: Published) -> None:
+                facts = self._facts(published, self._tallies(stage, published), prior)
+                certificate = Certificate.of(facts)
+                made.append((facts, certificate))
+                if files is not None:
+                    private.append(stack.enter_context(files.private()).path)
+                    files.write(certificate, private[0])
+
+            published = publish(self.opened.engine, self.order, on_stage=on_stage, inspect=inspect)
+            written = () if files is None else files.finish(private[0], published.target)
+        facts, certificate = made[0]
+        writer = partial(write_certificate, facts, self._stem())
+        return Release(published, certificate, written, self._reader(), writer)
+
+    @property
+    def in_callers_transaction(self) -> bool:
+        return self.origin.connection is not None and self.opened.engine.in_transaction()
+
+    def rewrite(self, file: Path, release: Release) -> Release:
+        """Closes the database of a release and writes its file anew."""
+        self.close()
+        try:
+            rewrite_database(file)
+        except (EngineError, PublishError) as error:
+            # Not a PublishError, which says that source and target are as they were.
+            reason = str(error).removesuffix(UNCHANGED).strip()
+            raise EngineError(
+                f"The release was published as {release.target}, but {file} could not be "
+                f"rewritten and still holds dropped rows: {reason}"
+            ) from error
+        replaced = bool(release.remains)
+        remains = tuple(remaining(self.order, None, replaced))
+        return replace(release, published=replace(release.published, remains=remains))
+
+    def _target(self) -> str:
+        return target_name(self.opened.engine, self.order)
+
+    def _tallies(self, stage: exp.Table, published: Published) -> Tallies:
+        recipe = self.recipe
+        guarded = self.order.mode is Mode.VIEW
+        missing = published.left_out > 0 or recipe.marker is not None
+        any_suppressed = (recipe.suppress or guarded) and missing
+        return tally(
+            self.opened.engine, recipe, stage, any_suppressed=any_suppressed, guarded=guarded
+        )
 
     def _reader(self) -> Callable[[], pa.Table]:
         """How the released rows are read when a program asks for them later."""
@@ -148,7 +214,7 @@ class Publisher:
         schema = table.text("db")
         name = table.name if schema in ("", "main") else f"{schema}.{table.name}"
         stem = re.sub(r"[^\w.-]+", "_", name) or IN_MEMORY
-        if len(stem.encode()) <= LONGEST_STEM:
+        if stem == name and len(stem.encode()) <= LONGEST_STEM:
             return stem
         start = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         return f"{start}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -164,27 +230,68 @@ class Files:
     def path(self, form: str, suffix: str) -> Path:
         return self.folder / f"{self.stem}.{form}.{suffix}"
 
-    def prepare(self) -> tuple[Prior, ...]:
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        forms = ("certificate", "shareable")
+        return tuple(self.path(form, suffix) for form in forms for suffix in ("json", "html"))
+
+    def prepare(self, target: Callable[[], str]) -> tuple[Prior, ...]:
         """The releases before this one, by the certificate that it will replace.
 
-        A folder that takes no files is refused now, while nothing is published.
+        A folder that takes no files is refused now, while nothing is published, and so is one
+        with the certificate of another target under the same name.
         """
         try:
             with TemporaryFile(dir=self.folder):
-                former = self.path("certificate", "json")
+                path = self.path("certificate", "json")
         except OSError as error:
             raise PublishError(
                 f"{self.folder}: the certificate cannot be written there ({error.strerror})"
             ) from None
-        return Certificate.read(former).chain() if former.exists() else ()
+        if not path.exists():
+            return ()
+        former = Certificate.read(path)
+        if former.target is not None and former.target != target():
+            raise CertificateError(
+                f"{path}: is the certificate of {former.target}, and that of {target()} would "
+                "replace it; move it, or choose another folder with --certificates "
+                "(certificates= in Python)"
+            )
+        return former.chain()
 
-    def write(self, certificate: Certificate) -> tuple[Path, ...]:
-        written = []
+    def private(self) -> PrivateFolder:
+        """Where the files are until the release is in place."""
+        remove_dead_folders(self.folder)
+        return PrivateFolder(self.folder)
+
+    def write(self, certificate: Certificate, folder: Path) -> None:
+        """Writes the files into another folder than their own."""
+        there = replace(self, folder=folder)
         for form, shareable in (("certificate", False), ("shareable", True)):
-            certificate.write(self.path(form, "json"), shareable=shareable)
-            certificate.write_page(self.path(form, "html"), shareable=shareable)
-            written += [self.path(form, "json"), self.path(form, "html")]
-        return tuple(written)
+            certificate.write(there.path(form, "json"), shareable=shareable)
+            certificate.write_page(there.path(form, "html"), shareable=shareable)
+
+    def finish(self, folder: Path, target: str) -> tuple[Path, ...]:
+        """Moves the files from there to their own folder."""
+        for path in self.paths:
+            try:
+                (folder / path.name).replace(path)
+            except OSError as error:
+                raise CertificateError(
+                    f"The release was published as {target}, but the certificate could not be "
+                    f"written: {path} ({error.strerror})"
+                ) from None
+        return self.paths
+
+
+def write_certificate(facts: Facts, stem: str, folder: Path) -> tuple[Path, ...]:
+    """Writes the certificate of a release that is out, after those that the folder knows."""
+    files = Files(folder, stem)
+    found = files.prepare(lambda: facts.target)
+    prior = tuple(each for each in found if each.release != facts.release) or facts.prior
+    with files.private() as private:
+        files.write(Certificate.of(replace(facts, prior=prior)), private.path)
+        return files.finish(private.path, facts.target)
 
 
 def release_address(policy: Policy, origin: Origin) -> str | None:
@@ -207,8 +314,8 @@ def file_to_rewrite(policy: Policy, origin: Origin) -> Path:
     return path
 
 
-def open_to_write(policy: Policy, origin: Origin) -> Opened:
-    """The engine that reads the source and writes the release."""
+def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) -> Opened:
+    """The engine that reads the source and, unless `read_only`, writes the release."""
     section = policy.section.publish
     nowhere = section.to is None and section.file is None and section.mode is not Mode.REPLACE
     if nowhere and origin.data is None:
@@ -225,6 +332,7 @@ def open_to_write(policy: Policy, origin: Origin) -> Opened:
         source,
         target=address_in(policy, policy.publish_connection()),
         file=None if section.file is None else policy.folder / section.file,
+        read_only=read_only,
     )
 
 

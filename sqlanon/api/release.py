@@ -36,6 +36,17 @@ def scheme_in(scheme: SchemeLike) -> Scheme | None:
     return scheme if isinstance(scheme, Scheme) else None
 
 
+def check_fit(policy: Policy, scheme: Scheme) -> None:
+    """Refuses a scheme for other columns than those that the policy generalizes."""
+    wanted = list(policy.columns_with(Role.QUASI))
+    found = [column.name for column in scheme.columns]
+    if set(found) != set(wanted):
+        raise SchemeError(
+            f"the scheme is for the columns {', '.join(map(repr, found))}, but {policy.origin} "
+            f"generalizes {', '.join(map(repr, wanted)) or 'none'}; take a scheme of this policy"
+        )
+
+
 def document_of(scheme: SchemeLike) -> tuple[Any, str]:
     """The document that describes a scheme, and what to call it in messages."""
     if isinstance(scheme, str | Path):

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlanon.compile import Generalized, Recipe, compile_release
 from sqlanon.compile.present import Cell, cells, keeps_values
+from sqlanon.compile.select import class_columns
 from sqlanon.engines import Engine
 from sqlanon.verify import Audit
 
@@ -45,11 +46,21 @@ class Tallies:
         return next((sum(counts.values()) for counts in self.suppressed.values()), 0)
 
 
-def tally(engine: Engine, recipe: Recipe, staged: exp.Expr, *, any_suppressed: bool) -> Tallies:
-    """Counts a staged release and, where rows were suppressed, the classes that they were in."""
+def tally(
+    engine: Engine,
+    recipe: Recipe,
+    staged: exp.Expr,
+    *,
+    any_suppressed: bool,
+    guarded: bool = False,
+) -> Tallies:
+    """Counts a staged release and, where rows were suppressed, the classes that they were in.
+
+    `guarded` as the release was compiled: a view leaves unseen values out before it counts.
+    """
     is_marked = _is_marked(recipe)
     released = {item.name: _counts(engine, staged, item, is_marked) for item in recipe.generalized}
-    suppressed = _small_classes(engine, recipe) if any_suppressed else {}
+    suppressed = _small_classes(engine, recipe, guarded) if any_suppressed else {}
     marked = Marked() if is_marked is None else _marked(engine, recipe, staged, is_marked)
     return Tallies(released, suppressed, _people(engine, recipe), marked)
 
@@ -90,21 +101,21 @@ def _cells(column: pa.ChunkedArray) -> list[Any]:
     return [math.nan if isinstance(v, float) and math.isnan(v) else v for v in values]
 
 
-def _small_classes(engine: Engine, recipe: Recipe) -> dict[str, Counts]:
+def _small_classes(engine: Engine, recipe: Recipe, guarded: bool) -> dict[str, Counts]:
     """By column and value the rows in classes below k; there are few, by the limit."""
     # Nobody is in a class of less than one; the same recipe writes the same labels.
     kept = replace(recipe, items=recipe.generalized, k=1, header=())
-    compiled = compile_release(kept, keep_subject=True)
+    compiled = compile_release(kept, guarded=guarded, keep_subject=True)
     select = compiled.select
     select.set("order", None)
-    columns = [exp.column(name, quoted=True) for name in recipe.class_names]
+    columns = class_columns(recipe)
     people: exp.Expr = exp.Count(this=exp.Star())
     if compiled.subject is not None:
         people = _distinct(compiled.subject)
     query = (
         exp.select(*columns, exp.Count(this=exp.Star()).as_("n_rows", quoted=True))
         .from_(select.subquery("generalized"))
-        .group_by(*_copies(columns))
+        .group_by(*[exp.Literal.number(n) for n in range(1, len(columns) + 1)])
         .having(people < exp.Literal.number(recipe.k))
     )
     fetched = engine.fetch(query)
@@ -199,6 +210,6 @@ def scores_of(
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
     """How many classes have how many people; marked rows are suppressed, so they are none."""
     sizes = {each.size: each.classes for each in audit.spread.sizes}
-    if marked.rows:
+    if marked.rows and marked.people in sizes:
         sizes[marked.people] -= 1
     return {size: classes for size, classes in sizes.items() if classes}

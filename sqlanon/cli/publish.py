@@ -73,16 +73,16 @@ def publish(
     if as_json:
         print_json(release.to_dict())
     elif not quiet:
-        show(release, console(), rewritten=rewrite)
+        show(release, console())
 
 
-def show(release: Release, screen: Console, *, rewritten: bool = False) -> None:
+def show(release: Release, screen: Console) -> None:
     """What was published, in words."""
     screen.print(f"[bold green]published[/] {release.rows:,} rows, ", end="")
     lines = [f"{release.left_out:,} left out, to {release.target}"]
     lines.append(release.certificate.document.words.summary)
     lines += [f"note: {warning}" for warning in release.warnings]
-    lines += [f"remains: {text}" for text in (() if rewritten else release.remains)]
+    lines += [f"remains: {text}" for text in release.remains]
     for line in lines:
         # As Text, because a str may hold [marks] and :names: that rich would obey.
         screen.print(Text(format_label(line)))

@@ -45,6 +45,12 @@ def keeps_values(item: Generalized, recipe: Recipe) -> bool:
     )
 
 
+def is_text(item: Generalized, recipe: Recipe) -> bool:
+    """Whether the column is released as text: a label, or values that were text already."""
+    kept = keeps_values(item, recipe)
+    return item.output is Output.LABEL and (not kept or item.column.domain.kind is Kind.TEXT)
+
+
 def hides_unseen(item: Generalized, recipe: Recipe) -> bool:
     """Whether a value that belongs to no group is written as the top label; numbers have none."""
     return recipe.unseen is Unseen.TOP and item.output is Output.LABEL

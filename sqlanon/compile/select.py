@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
 from sqlglot import exp
 
 from sqlanon.compile.generalize import Mapping, Written, written
-from sqlanon.compile.present import check_marker
+from sqlanon.compile.present import check_marker, is_text
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
-from sqlanon.compile.values import SOURCE, cell, is_null
+from sqlanon.compile.values import SOURCE, cell, exact, is_null
 from sqlanon.errors import CompileError
 from sqlanon.model import Order, Unseen
 
@@ -117,7 +117,7 @@ class _Select:
         recipe = self._recipe
         rows, small = self._name("generalized"), self._name("small_classes")
         flag = _unlike("is_small", recipe.class_names)
-        classes = [exp.column(name, quoted=True) for name in recipe.class_names]
+        classes = class_columns(recipe)
         people: exp.Expr = exp.Count(this=exp.Star())
         if self._subject is not None:
             subject = exp.column(self._subject, quoted=True)
@@ -125,13 +125,13 @@ class _Select:
         too_few = (
             exp.select(*classes, exp.true().as_(flag, quoted=True))
             .from_(_table(rows))
-            .group_by(*[c.copy() for c in classes])
+            .group_by(*[exp.Literal.number(n) for n in range(1, len(classes) + 1)])
             .having(people < exp.Literal.number(recipe.k))
         )
         same = exp.and_(
             *[
-                exp.NullSafeEQ(this=_of(rows, name), expression=_of(small, name))
-                for name in recipe.class_names
+                exp.NullSafeEQ(this=value, expression=_of(small, name))
+                for name, value in _class_values(recipe, rows)
             ]
         )
         names = [*recipe.released_names, *([self._subject] if self._keep_subject else [])]
@@ -175,6 +175,22 @@ class _Select:
         name = _unlike(wanted, self._names)
         self._names.add(name)
         return name
+
+
+def class_columns(recipe: Recipe) -> list[exp.Expr]:
+    """The columns whose equal values make a class, as a GROUP BY by number must read them."""
+    return [
+        value.as_(name, quoted=True) if isinstance(value, exp.Collate) else value
+        for name, value in _class_values(recipe)
+    ]
+
+
+def _class_values(recipe: Recipe, table: str | None = None) -> Iterator[tuple[str, exp.Expr]]:
+    """By name what is compared: texts exactly, but a column with one label needs no care."""
+    for item in recipe.generalized:
+        for name in item.released_names:
+            value = exp.column(name, table=table, quoted=True)
+            yield name, exact(value) if is_text(item, recipe) and not item.takes_all else value
 
 
 def _verbatim(item: Verbatim) -> exp.Expr:

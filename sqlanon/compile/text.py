@@ -7,10 +7,21 @@ from sqlglot import exp
 
 from sqlanon.compile.recipe import Recipe
 from sqlanon.compile.select import compile_release
+from sqlanon.compile.values import EXACT_COLLATION
 from sqlanon.errors import CompileError
 
 DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))
 """The dialects that SQL can be printed in."""
+
+_EXACT_COLLATION = {
+    "databricks": "UTF8_BINARY",
+    "duckdb": EXACT_COLLATION,
+    "mysql": "utf8mb4_bin",
+    "postgres": "C",
+    "spark": "UTF8_BINARY",
+    "sqlite": "BINARY",
+}
+"""How dialects call the collation that tells all texts apart; others compare as they do."""
 
 
 def release_text(recipe: Recipe, dialect: str = "duckdb", *, guarded: bool = False) -> str:
@@ -33,11 +44,19 @@ def statement_text(statement: exp.Expr, dialect: str) -> str:
 
 
 def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
-    """PostgreSQL hashes bytes, not text; sqlglot does not know."""
-    if dialect != "postgres" or statement.find(exp.SHA2) is None:
+    """What sqlglot does not know: names of collations, and that PostgreSQL hashes bytes."""
+    if dialect == "duckdb":
         return statement
     adapted = statement.copy()
-    for hashed in adapted.find_all(exp.SHA2):
+    for collated in list(adapted.find_all(exp.Collate)):
+        if collated.expression.name != EXACT_COLLATION:
+            continue
+        if dialect in _EXACT_COLLATION:
+            collation = exp.to_identifier(_EXACT_COLLATION[dialect], quoted=True)
+            collated.set("expression", collation)
+        else:
+            collated.replace(collated.this)
+    for hashed in adapted.find_all(exp.SHA2) if dialect == "postgres" else ():
         utf8 = exp.Literal.string("UTF8")
         hashed.set("this", exp.Anonymous(this="CONVERT_TO", expressions=[hashed.this, utf8]))
     return adapted

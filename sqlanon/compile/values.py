@@ -15,6 +15,9 @@ from sqlanon.model import Kind, Value, format_value
 
 SOURCE = "source"
 
+EXACT_COLLATION = "binary"
+"""The collation under which texts are equal only if they are the same text, as DuckDB names it."""
+
 
 def cell(name: str) -> exp.Column:
     """A column of the source."""
@@ -24,8 +27,18 @@ def cell(name: str) -> exp.Column:
 def value_of(item: Generalized) -> exp.Expr:
     """The source's value in the form in which atoms are compared."""
     value = _counted(item)
+    if item.column.domain.kind is Kind.TEXT:
+        return exact(value)
     # Adding 0.0 makes -0.0 and 0.0 one text; comparisons know that anyway.
     return value.this if isinstance(value, exp.Add) else value
+
+
+def exact(text: exp.Expr) -> exp.Expr:
+    """A text that equals no other one, whatever collation its column or the session has.
+
+    Without it a reader of a view could join classes: SET default_collation = 'nocase'.
+    """
+    return exp.Collate(this=text, expression=exp.to_identifier(EXACT_COLLATION, quoted=True))
 
 
 def kept_value(item: Generalized) -> exp.Expr:
@@ -61,11 +74,16 @@ def constant(value: Cell) -> exp.Expr:
 
 
 def is_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=value, expression=exp.null())
+    return exp.Is(this=_as_it_is(value), expression=exp.null())
 
 
 def is_not_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=value, expression=exp.Not(this=exp.null()))
+    return exp.Is(this=_as_it_is(value), expression=exp.Not(this=exp.null()))
+
+
+def _as_it_is(value: exp.Expr) -> exp.Expr:
+    """NULL has no collation."""
+    return value.this if isinstance(value, exp.Collate) else value
 
 
 def in_group(item: Generalized, start: int, stop: int) -> exp.Expr:

@@ -72,11 +72,13 @@ class TableDetails:
 class Reads:
     """What a relation reads in the end: tables by their full names, through views and queries.
 
-    `only_tables` is False where it also reads something else, such as a file.
+    `only_tables` is False where it also reads something else, such as a file. `named` are the
+    tables and views that the relation, or a view or macro that it uses, names anywhere.
     """
 
     tables: tuple[exp.Table, ...]
     only_tables: bool
+    named: tuple[exp.Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,9 @@ class PublishingEngine(Engine, Protocol):
 
     def reads(self, relation: exp.Expr) -> Reads:
         """The tables that a relation reads."""
+
+    def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
+        """Whether a relation reads a file that exists; None where that cannot be told."""
 
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""

@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines import duckdb_catalog
+from sqlanon.engines import duckdb_catalog, duckdb_reads
 from sqlanon.engines.base import (
     ColumnInfo,
     Reads,
@@ -120,7 +120,10 @@ class DuckDBEngine:
         return duckdb_catalog.tables_like(self, prefix, comment)
 
     def reads(self, relation: exp.Expr) -> Reads:
-        return duckdb_catalog.reads(self, relation)
+        return duckdb_reads.reads(self, relation)
+
+    def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
+        return duckdb_reads.may_read(self, relation, file)
 
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="main", catalog="temp", quoted=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import string
@@ -13,7 +12,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.base import ColumnDetails, Engine, Reads, TableDetails
+from sqlanon.engines.base import ColumnDetails, Engine, TableDetails
 from sqlanon.errors import EngineError
 
 _OBJECTS = """
@@ -44,8 +43,6 @@ _FILES = "SELECT database_name, path, readonly FROM duckdb_databases() WHERE pat
 _SPILL = "SELECT current_setting('temp_directory') AS folder"
 # Since DuckDB 2.0 the names hold the number of the process.
 _SPILLED = re.compile(r"duckdb_temp_(?:(\d+)_\d+_)?(?:owner|storage|block).*")
-# Leaves of a plan that read nothing, or what another part of the plan has read.
-_NO_SOURCE = {"EMPTY_RESULT", "DUMMY_SCAN", "COLUMN_DATA_SCAN", "CTE_SCAN", "DELIM_SCAN"}
 
 Row = dict[str, Any]
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -63,19 +60,19 @@ def same(one: exp.Table, other: exp.Table) -> bool:
 
 def locate(engine: Engine, table: exp.Table, *, to_create: bool) -> exp.Table:
     """The full name that DuckDB gives to a table, in the spelling of the catalog."""
-    places = list(_places(engine, table, to_create))
-    if not places:
+    candidates = list(places(engine, table, to_create))
+    if not candidates:
         raise EngineError(
             f"There is no database or schema {table.sql('duckdb', identify=True)} could be in."
         )
     found = {_key(_table(row)): _table(row) for row in _rows(engine, _OBJECTS)}
-    for place in places:
+    for place in candidates:
         if _key(place) in found:
             return found[_key(place)]
-    return next((place for place in places if place.catalog != "temp"), places[0])
+    return next((place for place in candidates if place.catalog != "temp"), candidates[0])
 
 
-def _places(engine: Engine, table: exp.Table, to_create: bool) -> Iterator[exp.Table]:
+def places(engine: Engine, table: exp.Table, to_create: bool = False) -> Iterator[exp.Table]:
     """Where a table of this name may be, in the order in which DuckDB looks."""
     (here,) = _rows(engine, _PATH)
     schemas = [(row["database_name"], row["schema_name"]) for row in _rows(engine, _SCHEMAS)]
@@ -173,32 +170,14 @@ def tables_like(engine: Engine, prefix: str, comment: str) -> tuple[exp.Table, .
     )
 
 
-def reads(engine: Engine, relation: exp.Expr) -> Reads:
-    """By the plan of a query: views, macros and subqueries are resolved there.
-
-    A part of the query that can yield no row has no place in the plan.
-    """
-    select = exp.select("*").from_(relation.copy()).sql("duckdb", identify=True)
-    (row,) = _rows(engine, f"EXPLAIN (FORMAT json) {select}")
-    tables, only_tables = [], True
-    for leaf in _leaves(json.loads(row["explain_value"])):
-        name = leaf.get("extra_info", {}).get("Table")
-        if name is not None:
-            # The plan shows a text of several lines as a list of them.
-            text = "\n".join(name) if isinstance(name, list) else name
-            tables.append(exp.to_table(text, dialect="duckdb"))
-        elif leaf["name"] not in _NO_SOURCE:
-            only_tables = False
-    unique = {_key(table): table for table in tables}
-    return Reads(tuple(unique.values()), only_tables)
+def objects(engine: Engine) -> list[tuple[exp.Table, str | None]]:
+    """Every table and view by its full name, with the text of a view."""
+    return [(_table(row), row["sql"]) for row in _rows(engine, _OBJECTS)]
 
 
-def _leaves(nodes: list[Row]) -> Iterator[Row]:
-    for node in nodes:
-        if node["children"]:
-            yield from _leaves(node["children"])
-        else:
-            yield node
+def all_files(engine: Engine) -> tuple[Path, ...]:
+    """The files of all databases, also of those that are open for reading only."""
+    return tuple(Path(row["path"]) for row in _rows(engine, _FILES))
 
 
 def database_files(engine: Engine) -> tuple[Path, ...]:

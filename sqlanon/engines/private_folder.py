@@ -34,9 +34,20 @@ class PrivateFolder:
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=beside))
         except OSError as error:
             raise EngineError(f"Folder {beside} cannot be written to: {error.strerror}.") from error
-        self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-        if sys.platform != "win32":
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock = -1
+        try:
+            self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+            if sys.platform != "win32":
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException as error:
+            if self._lock >= 0:
+                os.close(self._lock)
+            shutil.rmtree(self.path, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise EngineError(
+                    f"Folder {self.path} cannot be locked: {error.strerror}."
+                ) from error
+            raise
 
     def __enter__(self) -> PrivateFolder:
         return self
@@ -65,10 +76,10 @@ def remove_dead_folders(beside: Path) -> list[Path]:
 def _is_dead(folder: Path) -> bool:
     lock = folder / _LOCK
     try:
-        if not lock.exists():
-            # Its process may be about to lock it.
-            return time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
-        return _is_free(lock)
+        # The process of a young one may be about to lock it.
+        if time.time() - folder.stat().st_mtime <= _SECONDS_TO_LOCK:
+            return False
+        return not lock.exists() or _is_free(lock)
     except OSError:
         return False
 

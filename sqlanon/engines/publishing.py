@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def open_for_publishing(
     *,
     target: str | None = None,
     file: Path | None = None,
+    read_only: bool = False,
 ) -> Opened:
     """The engine that reads a source and writes a release.
 
@@ -51,6 +53,9 @@ def open_for_publishing(
     another one (made if it does not exist, for its owner only) or `file` the name of a file.
     Close every other engine of the same database first, then open the source on the new engine
     with `source_on`: unqualified names mean what they meant in the source's database.
+
+    With `read_only` nothing can be written, and no database is made: one that does not exist
+    is an empty one in memory, of the same name.
     """
     if file is not None:
         if source is not None:
@@ -59,21 +64,21 @@ def open_for_publishing(
     if target is None or (isinstance(source, str) and _same_file(source, target)):
         if source is None:
             raise EngineError("A release needs a place: a database or a file.")
-        return Opened(open_engine(source, read_only=False))
+        return Opened(open_engine(source, read_only=read_only))
     if not isinstance(source, str | None):
         raise EngineError(
             "With a connection of your own the release stays in a database of that connection. "
             "Attach the other database there, and name it in the target."
         )
-    return _open_two(source, target)
+    return _open_two(source, target, read_only)
 
 
-def _open_two(source: str | None, target: str) -> Opened:
+def _open_two(source: str | None, target: str, read_only: bool) -> Opened:
     path = database_path(target)
     if path is None:
         raise EngineError(f"{target!r} is a database in memory: nobody would see the release.")
-    made = _make(path)
-    engine = _open_beside(path.parent)
+    made = not read_only and _make(path)
+    engine = open_memory() if read_only else _open_beside(path.parent)
     if made:
         engine.on_close(lambda: _remove_if_empty(path))
     try:
@@ -83,11 +88,24 @@ def _open_two(source: str | None, target: str) -> Opened:
                 raise EngineError(f"Database {source_path} does not exist.")
             name = engine.attach(source_path, read_only=True, name=_free_name(source_path))
             engine.run(exp.Use(this=exp.to_identifier(name, quoted=True)))
-        catalog = engine.attach(path, read_only=False, name=_free_name(path, source_path))
+        free = _free_name(path, source_path)
+        if read_only and not path.exists():
+            catalog = _stand_in(engine, path, free)
+        else:
+            catalog = engine.attach(path, read_only=read_only, name=free)
         return Opened(engine, catalog)
     except BaseException:
         engine.close()
         raise
+
+
+def _stand_in(engine: DuckDBEngine, path: Path, free: str | None) -> str:
+    """An empty database in memory with the name of one that is not made yet."""
+    _refuse_without_folder(path)
+    name = free or path.name.split(".")[0]
+    memory = exp.Literal.string(":memory:")
+    engine.run(exp.Attach(this=exp.alias_(memory, name, quoted=True)))
+    return name
 
 
 def _open_beside(folder: Path) -> DuckDBEngine:
@@ -106,14 +124,23 @@ def _make(path: Path) -> bool:
     """Makes an empty database for its owner only; False if there is one."""
     if path.exists():
         return False
-    if not path.parent.is_dir():
-        raise EngineError(f"Database {path} cannot be made: there is no folder {path.parent}.")
+    _refuse_without_folder(path)
     with PrivateFolder(path.parent) as private:
         new = private.path / path.name
         open_database(new, read_only=False, create=True).close()
         new.chmod(0o600)
-        new.rename(path)
+        try:
+            os.link(new, path)  # unlike a rename, never over what another process just made
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise EngineError(f"Database {path} cannot be made: {error.strerror}.") from error
     return True
+
+
+def _refuse_without_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise EngineError(f"Database {path} cannot be made: there is no folder {path.parent}.")
 
 
 def _remove_if_empty(path: Path) -> None:

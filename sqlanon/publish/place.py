@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from sqlanon.publish.release import Release
 
 STAGE_PREFIX = "sqlanon_stage_"
 STAGE_COMMENT = "sqlanon: a release in the making, safe to drop"
+RELEASE_COMMENT = "released by sqlanon"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
     """The place of a release; a PublishError says why there is none."""
     source = qualified(engine, release.recipe.source)
     if release.file is not None:
-        _refuse_source_file(release.file, source)
+        _refuse_source_file(engine, release.file, source)
         return Place(source, None, None, engine.temporary(stage), temporary=True)
     reads = engine.reads(source)
     if release.mode is Mode.REPLACE:
@@ -56,7 +56,9 @@ def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
     target = engine.locate(release.target, to_create=True)
     former = engine.details(target)
     name = _text(target)
-    if any(_same(engine, target, table) for table in [*reads.tables, *_named(source)]):
+    if any(
+        _same(engine, target, table) for table in [*reads.tables, *reads.named, *_named(source)]
+    ):
         raise PublishError(
             f"{name} is the source itself, or one of the tables that it reads; take another "
             "name, or mode: replace"
@@ -66,6 +68,11 @@ def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
         return Place(source, target, former, engine.temporary(stage), temporary=True)
     if former is not None and former.is_view:
         raise PublishError(f"{name} is a view, not a table; take another name, or drop it first")
+    if former is not None and former.comment != RELEASE_COMMENT:
+        raise PublishError(
+            f"table {name} exists and was not made by sqlanon (a release has the comment "
+            f"{RELEASE_COMMENT!r}); drop or rename it first, or give another name"
+        )
     _refuse_referenced(former)
     inside = reads.only_tables and all(table.catalog == target.catalog for table in reads.tables)
     place = exp.table_(stage, target.db, target.catalog, quoted=True)
@@ -105,7 +112,10 @@ def _refuse_referenced(former: TableDetails | None) -> None:
 def _check_view(name: str, target: exp.Table, former: TableDetails | None, reads: Reads) -> None:
     if former is not None and not former.is_view:
         raise PublishError(f"{name} is a table, not a view; take another name, or drop it first")
-    others = [table for table in reads.tables if table.catalog != target.catalog]
+    # What a view names in a part that the plan leaves out would be missing later.
+    temporary = [table for table in reads.named if table.catalog == "temp"]
+    tables = [*reads.tables, *(each for each in temporary if each not in reads.tables)]
+    others = [table for table in tables if table.catalog != target.catalog]
     if others or not reads.only_tables:
         what = ", ".join(map(_text, others)) or "something else than tables"
         raise PublishError(
@@ -141,14 +151,17 @@ def _same(engine: PublishingEngine, target: exp.Table, table: exp.Table) -> bool
     return all(getattr(target, part) == getattr(located, part) for part in parts)
 
 
-def _refuse_source_file(file: Path, source: exp.Expr) -> None:
-    """The path in a call such as read_csv('…') is a pattern: [*] stands for *."""
+def _refuse_source_file(engine: PublishingEngine, file: Path, source: exp.Expr) -> None:
     if not file.exists():
         return
-    for text in source.find_all(exp.Literal):
-        path = re.sub(r"\[(.)\]", r"\1", text.this)
-        if text.is_string and Path(path).is_file() and file.samefile(path):
-            raise PublishError(f"file {file} is the source itself; take another name")
+    reads = engine.may_read(source, file)
+    if reads:
+        raise PublishError(f"file {file} is the source itself, or part of it; take another name")
+    if reads is None:
+        raise PublishError(
+            f"file {file} exists, and it cannot be told whether the source reads it; take "
+            "another name, or remove the file first"
+        )
 
 
 def _text(table: exp.Table) -> str:

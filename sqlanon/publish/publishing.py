@@ -70,11 +70,12 @@ def publish(
     release: Release,
     *,
     on_stage: Callable[[str], None] | None = None,
-    inspect: Callable[[exp.Table, Staged], None] | None = None,
+    inspect: Callable[[exp.Table, Published], None] | None = None,
 ) -> Published:
     """Builds, verifies and publishes a release; `on_stage` hears the name of each stage.
 
-    `inspect` may look at the staged table once it is verified, while the source is still there.
+    `inspect` may look at the staged table once it is verified, while the source is still there,
+    and at what will be published. Whatever it raises stops the publish.
 
     Until the last moment nobody else sees any of it, and a process that is killed leaves source
     and former release as they were. On a connection inside a transaction of the caller, that
@@ -84,6 +85,15 @@ def publish(
     table is not what it must be) or PublishError (anything else); nothing has changed then.
     """
     return _Publishing(engine, release, Stages(on_stage), inspect).publish()
+
+
+def target_name(engine: PublishingEngine, release: Release) -> str:
+    """What `Published.target` of a release will be."""
+    if release.file is not None:
+        return str(release.file.resolve())
+    target = find_place(engine, release, "sqlanon_stage").target
+    assert target is not None
+    return _spelled(target)
 
 
 def statements(engine: PublishingEngine, release: Release) -> list[str]:
@@ -109,7 +119,7 @@ class _Publishing:
         engine: PublishingEngine,
         release: Release,
         stages: Stages,
-        inspect: Callable[[exp.Table, Staged], None] | None,
+        inspect: Callable[[exp.Table, Published], None] | None,
     ) -> None:
         self._engine, self._release, self._stages = engine, release, stages
         self._inspect = inspect
@@ -137,8 +147,6 @@ class _Publishing:
         for statement in script.hold_off:
             self._engine.run(statement)
         staged = build_stage(self._engine, self._release, place, script, self._stages)
-        if self._inspect is not None:
-            self._inspect(place.stage, staged)
         if self._file is not None:
             return self._export(place, script, staged, self._file)
         return self._swap(place, script, staged)
@@ -148,29 +156,32 @@ class _Publishing:
         assert target is not None
         strict = columns_without_null(engine, place.stage, script.was_not_null())
         views = effects.working_views(engine, former)
-        self._stages.enter("swapping", f"{staged.rows:,} rows")
         steps = script.swap(strict)
+        published = self._published(
+            staged,
+            target=_spelled(target),
+            hash_=staged.hash,
+            columns=_released(engine, place, script),
+            statements=(*script.opening, *steps),
+            remains=tuple(
+                effects.remaining(self._release, engine.file_of(target), former is not None)
+            ),
+        )
+        if self._inspect is not None:
+            self._inspect(place.stage, published)
+        self._stages.enter("swapping", f"{staged.rows:,} rows")
         for statement in steps:
             engine.run(statement)
         if place.temporary and table_hash(engine, target, script.released_names) != staged.hash:
             raise EngineError("What was published differs from what was verified.")
         lost = [*effects.losses(former, script.released_names)]
         lost += effects.view_effects(engine, views)
-        remains = effects.remaining(self._release, engine.file_of(target), former is not None)
-        return self._published(
-            staged,
-            target=_spelled(target),
-            hash_=staged.hash,
-            columns=engine.columns(target),
-            statements=(*script.opening, *steps),
-            lost=tuple(lost),
-            remains=tuple(remains),
-        )
+        return replace(published, columns=engine.columns(target), lost=tuple(lost))
 
     def _export(self, place: Place, script: Script, staged: Staged, file: Path) -> Published:
         engine = self._engine
         export = Export(engine, place.stage, script.released_names)
-        columns = tuple(c for c in engine.columns(place.stage) if c.name in script.released_names)
+        columns = _released(engine, place, script)
         with PrivateFolder(file.parent) as private:
             self._stages.enter("writing", f"{staged.rows:,} rows")
             path = private.path / f"release{file.suffix}"
@@ -178,16 +189,19 @@ class _Publishing:
             engine.run(export.statement(path, columns))
             self._stages.enter("reading back")
             export.check(path, wanted, staged.verification)
+            published = self._published(
+                staged,
+                target=str(file),
+                hash_=wanted,
+                columns=columns,
+                statements=(*script.opening, export.statement(file, columns), script.drop_stage),
+            )
+            if self._inspect is not None:
+                self._inspect(place.stage, published)
             engine.run(script.drop_stage)
             self._stages.enter("swapping", f"{staged.rows:,} rows")
             finish_file(path, file)
-        return self._published(
-            staged,
-            target=str(file),
-            hash_=wanted,
-            columns=columns,
-            statements=(*script.opening, export.statement(file, columns), script.drop_stage),
-        )
+        return published
 
     def _published(
         self,
@@ -197,7 +211,6 @@ class _Publishing:
         hash_: str,
         columns: tuple[ColumnInfo, ...],
         statements: tuple[str, ...],
-        lost: tuple[str, ...] = (),
         remains: tuple[str, ...] = (),
     ) -> Published:
         return Published(
@@ -211,7 +224,6 @@ class _Publishing:
             table_hash=hash_,
             columns=columns,
             statements=statements,
-            lost=lost,
             remains=remains,
         )
 
@@ -220,6 +232,11 @@ class _Publishing:
         with suppress(EngineError):
             if self._engine.details(place.stage) is not None:
                 self._engine.run(script.drop_stage)
+
+
+def _released(engine: PublishingEngine, place: Place, script: Script) -> tuple[ColumnInfo, ...]:
+    """The columns of the staged table that are released."""
+    return tuple(c for c in engine.columns(place.stage) if c.name in script.released_names)
 
 
 def _folder_of(file: Path) -> Path:

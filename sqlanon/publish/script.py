@@ -11,7 +11,7 @@ from sqlanon.compile import Compiled, Recipe, compile_release, statement_text
 from sqlanon.engines import TableDetails
 from sqlanon.errors import PublishError
 from sqlanon.model import Mode
-from sqlanon.publish.place import STAGE_COMMENT, Place
+from sqlanon.publish.place import RELEASE_COMMENT, STAGE_COMMENT, Place
 from sqlanon.publish.release import Release
 from sqlanon.render import Sql, render_text
 
@@ -124,10 +124,15 @@ class Script:
         return [name for name in self.released_names if name in strict]
 
     def _comments(self, template: str) -> list[str]:
-        """The comments of the former table and of its columns that are still there."""
+        """The comments of the former table and of its columns that are still there.
+
+        By its comment a later release knows that it may replace this one.
+        """
         former, target = self._place.former, self._place.target
         steps = []
         text = None if former is None else former.comment
+        if self._release.mode is Mode.TABLE:
+            text = RELEASE_COMMENT
         if text is not None or not self._place.temporary:  # a staged table carries a mark
             steps.append(self._text(template, table=target, text=text))
         if former is None:

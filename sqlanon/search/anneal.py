@@ -1,10 +1,12 @@
-"""Annealing: a long walk of small changes that accepts worse schemes too, but ever less so.
+"""Annealing: long walks of small changes that accept worse schemes too, but ever less so.
 
 Polishing and kicks only ever lead from a good scheme to those near it, and the schemes
 between it and a better one may all be worse. Here a change may raise ach by a random amount
 whose mean, a share of ach, sinks from HOT to COLD. That amount is drawn before a change is
 scored: a change whose bound is beyond it, or that is known to be infeasible, costs no query.
 Some changes are drawn ahead and scored together; the walk takes the first that it may.
+
+Several walks go side by side, so that a query has enough to do. They differ by chance only.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ from sqlanon.search.taxonomy import Splits
 
 HOT, COLD = 0.02, 0.004
 """By which share of ach a change may be worse on average, at first and at last."""
-STEPS, MOST_STEPS = 18, 200_000
-"""Changes drawn: so many for each pair of splits, and at most."""
-MOST_ASKED = 100_000
-"""So many schemes are asked for at most; the walk cools faster where that would not suffice."""
+WALKS = 6
+"""Walks side by side."""
+STEPS, MOST_STEPS = 4, 50_000
+"""Changes that a walk draws: so many for each pair of splits, and at most."""
+MOST_ASKED = 120_000
+"""So many schemes are asked for at most; the walks cool faster where that would not suffice."""
 REMEMBERED = 12_000
-"""So many infeasible schemes are kept: more than for polishing, because the walk comes back."""
+"""So many infeasible schemes are kept: more than for polishing, because walks come back."""
 DRAWN, ASKED = 32, 8
 """Changes drawn ahead from one scheme, and how many of them are scored together at most."""
 UNDO, MAKE, SHIFT = 0.2, 0.5, 0.75
@@ -43,42 +47,80 @@ def anneal(
     rng: np.random.Generator,
     stop: Callable[[], bool] = never,
 ) -> Place:
-    """The best scheme on a walk from a feasible one; an infeasible one is returned as it is.
+    """The best scheme on walks from a feasible one; an infeasible one is returned as it is.
 
     Ends early when `budget` schemes have been asked for or when `stop`, called after every
     batch, says so.
     """
-    screen = Screen(problem, REMEMBERED)
+    if not start.feasible:
+        return start
     splits = Splits.of_space(problem.space)
-    draw = _Draw(problem, splits)
+    draw, screen = _Draw(problem, splits), Screen(problem, REMEMBERED)
     steps, most = min(STEPS * len(splits) ** 2, MOST_STEPS), min(MOST_ASKED, budget)
-    here = best = start
-    step = asked = 0
-    while start.feasible and step < steps and asked < most:
-        heat = HOT * (COLD / HOT) ** max(step / steps, asked / MOST_ASKED)
-        made = splits.made(here.bits)
-        drawn, changes = draw.some(made, rng)
-        limit = here.ach * (1 + heat * rng.exponential(size=DRAWN))[drawn]
-        may = np.flatnonzero(screen.least_ach(problem.preference, made, changes) <= limit)
-        rows = changes.take(may).applied(splits, made)
-        may = may[~screen.refines(rows)]
-        # A step is a draw: those after the last one scored or the one taken are not made.
-        taken = int(drawn[may[ASKED]]) if len(may) > ASKED else DRAWN
-        may = may[: min(ASKED, most - asked)]
-        if len(may):
-            bits = splits.bits(changes.take(may).applied(splits, made))
+    walks = [_Walk(problem, splits, start, own) for own in rng.spawn(WALKS)]
+    best, asked = start, 0
+    while walks and asked < most:
+        room = most - asked
+        for walk in walks:
+            cooled = max(walk.step / steps, asked / MOST_ASKED)
+            walk.propose(draw, screen, HOT * (COLD / HOT) ** cooled, min(ASKED, room))
+            room -= len(walk.proposed)
+        bits = np.concatenate([walk.proposed for walk in walks])
+        ends = np.cumsum([len(walk.proposed) for walk in walks])
+        if len(bits):
             scores = problem.evaluate(problem.space.batch_of_bits(bits))
-            asked += len(may)
+            asked += len(bits)
             screen.learn(bits, scores)
-            first = np.flatnonzero(_accepted(rank_of(problem, scores), limit[may]))[:1]
-            if len(first):
-                here = place_of(problem, bits[first], take(scores, first))
-                best = min(best, here, key=lambda place: place.rank)
-                taken = int(drawn[may[first[0]]]) + 1
+            ranks = rank_of(problem, scores)
+            for walk, end in zip(walks, ends.tolist(), strict=True):
+                first = end - len(walk.proposed)
+                taken = walk.go_on(ranks[first:end])
+                if taken is not None:
+                    row = np.array([first + taken])
+                    walk.here = place_of(problem, bits[row], take(scores, row))
+                    best = min(best, walk.here, key=lambda place: place.rank)
             if stop():
                 break
-        step += taken
+        else:
+            for walk in walks:
+                walk.go_on(np.zeros((0, 3)))
+        walks = [walk for walk in walks if walk.step < steps]
     return best
+
+
+class _Walk:
+    """One walk: where it is, how far it has come, and what it wants to know next."""
+
+    def __init__(
+        self, problem: Problem, splits: Splits, start: Place, rng: np.random.Generator
+    ) -> None:
+        self.here, self.step = start, 0
+        self._problem, self._splits, self._rng = problem, splits, rng
+
+    def propose(self, draw: _Draw, screen: Screen, heat: float, most: int) -> None:
+        """Draws changes; `proposed` are the schemes, so many at most, that are to be scored."""
+        splits, rng = self._splits, self._rng
+        made = splits.made(self.here.bits)
+        drawn, changes = draw.some(made, rng)
+        limit = self.here.ach * (1 + heat * rng.exponential(size=DRAWN))[drawn]
+        bounds = screen.least_ach(self._problem.preference, made, changes)
+        may = np.flatnonzero(bounds <= limit)
+        rows = changes.take(may).applied(splits, made)
+        kept = ~screen.refines(rows)
+        may, rows = may[kept], rows[kept]
+        # A step is a draw: those after the last one scored or the one taken are not made.
+        self._all = int(drawn[may[most]]) if len(may) > most else DRAWN
+        self._drawn, self._limit = drawn[may[:most]], limit[may[:most]]
+        self.proposed = splits.bits(rows[:most])
+
+    def go_on(self, ranks: Floats) -> int | None:
+        """Counts the steps that were made; the row of the proposal to go to, if there is one."""
+        first = np.flatnonzero(_accepted(ranks, self._limit))[:1]
+        if not len(first):
+            self.step += self._all
+            return None
+        self.step += int(self._drawn[first[0]]) + 1
+        return int(first[0])
 
 
 def _accepted(ranks: Floats, limit: Floats) -> Bits:

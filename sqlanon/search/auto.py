@@ -41,7 +41,7 @@ class AutoSettings:
     rounds        the search ends when so many rounds in a row find nothing better
     """
 
-    evaluations: int = 300_000
+    evaluations: int = 200_000
     exact: int = 20_000
     rounds: int = 5
 
@@ -129,12 +129,8 @@ class _Run:
                 stale = 0
             elites.append(found)
             if stale == self._settings.rounds and not self._over:
-                best = min(elites, key=lambda place: place.rank)
-                found = self._annealed(best, rng)
-                if found.rank >= best.rank:
-                    break
-                elites.append(found)
-                stale = 0
+                self._annealed(min(elites, key=lambda place: place.rank), rng)
+                break
         if not self._over:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
@@ -216,17 +212,17 @@ class _Run:
         self._over = self._over or self._left <= 0
         return place
 
-    def _annealed(self, place: Place, rng: np.random.Generator) -> Place:
-        """The best of a long walk from a place, polished."""
+    def _annealed(self, place: Place, rng: np.random.Generator) -> None:
+        """Long walks from a place, their best polished, as long as that leads to better ones."""
         limit = self._settings.evaluations
-        found = anneal(
-            self._problem,
-            place,
-            self._left,
-            rng,
-            lambda: self._report(limit, whole=False),
-        )
-        return self._polished(self._problem, found)
+        while not self._over:
+            found = anneal(
+                self._problem, place, self._left, rng, lambda: self._report(limit, whole=False)
+            )
+            found = self._polished(self._problem, found)
+            if found.rank >= place.rank:
+                return
+            place = found
 
     @property
     def _left(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines import Source
+from sqlanon.engines import ColumnInfo, Source
 from sqlanon.errors import CheckError, EngineError, SubjectError
 from sqlanon.render import render
 from sqlanon.verify.figures import (
@@ -20,7 +20,7 @@ from sqlanon.verify.figures import (
     spread_of_people,
     spread_of_rows,
 )
-from sqlanon.verify.values import compared, people
+from sqlanon.verify.values import compared, people, person
 
 
 def audit(
@@ -51,7 +51,7 @@ class Auditor:
         self.names = tuple(dict.fromkeys(quasi))
         self.quasi = [self._expression(name) for name in self.names]
         self.subject_name = subject
-        self.subject = None if subject is None else self._expression(subject)
+        self.subject = None if subject is None else person(self._column(subject))
 
     def audit(self, sensitive: Sequence[str], threshold: float) -> Audit:
         if not 0 <= threshold <= 1:
@@ -87,13 +87,16 @@ class Auditor:
         return rows
 
     def _expression(self, name: str) -> exp.Expr:
+        return compared(self._column(name), self.source.engine.dialect)
+
+    def _column(self, name: str) -> ColumnInfo:
         info = self.source.column(name)
         if info.kind is None:
             raise CheckError(
                 f"column {name!r} has type {info.type}, which cannot be audited; "
                 "cast it to text or a number in a query"
             )
-        return compared(info, self.source.engine.dialect)
+        return info
 
     def _count_rows(self, subject: str) -> int:
         """The rows of the table; every one must say whose it is."""

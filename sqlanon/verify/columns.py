@@ -14,7 +14,7 @@ from sqlanon.errors import CheckError
 from sqlanon.model import Kind
 from sqlanon.render import render
 from sqlanon.verify.patterns import PATTERNS, Pattern
-from sqlanon.verify.values import column, compared, described, people
+from sqlanon.verify.values import column, compared, described, people, person
 
 LEAST_ENTRIES = 20
 """In fewer, nearly every column has mostly different values by chance."""
@@ -67,9 +67,9 @@ def column_findings(
                  other kind may have now and then.
     """
     found = {}
-    person = None if subject is None else _compared(engine, relation, subject)
+    whose = None if subject is None else _person(engine, relation, subject)
     for info in described(engine, relation, columns):
-        findings = _findings(engine, relation, info, person)
+        findings = _findings(engine, relation, info, whose)
         if findings:
             found[info.name] = findings
     return found
@@ -87,7 +87,7 @@ def rows_unique_over(
         dialect=engine.dialect,
         source=relation,
         values=[compared(info, engine.dialect) for info in infos],
-        one_person=_one_person(None if subject is None else _compared(engine, relation, subject)),
+        one_person=_one_person(None if subject is None else _person(engine, relation, subject)),
     )
     return int(engine.fetch(query).to_pylist()[0]["n_rows"])
 
@@ -99,9 +99,9 @@ def _one_person(subject: exp.Expr | None) -> exp.Expr:
     return exp.EQ(this=exp.Min(this=subject), expression=exp.Max(this=subject.copy()))
 
 
-def _compared(engine: Engine, relation: exp.Expr, name: str) -> exp.Expr:
+def _person(engine: Engine, relation: exp.Expr, name: str) -> exp.Expr:
     (info,) = described(engine, relation, [name])
-    return compared(info, engine.dialect)
+    return person(info)
 
 
 def _findings(

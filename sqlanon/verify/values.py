@@ -33,13 +33,22 @@ def compared(info: ColumnInfo, dialect: str) -> exp.Expr:
     collation that ignores case would join classes that a reader can tell apart. What has no
     kind is compared by its text, because INTERVAL '1 month' equals '30 days'.
     """
+    value = person(info)
+    return _exact(value, dialect) if info.kind in (Kind.TEXT, None) else value
+
+
+def person(info: ColumnInfo) -> exp.Expr:
+    """A subject: as `compared`, but texts that the database takes for equal are one person.
+
+    A collation can only join them, so there are never more people than the database knows. A
+    staged table has the collations of its source.
+    """
     value: exp.Expr = column(info.name)
     if info.kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))
-    if info.kind in (Kind.TEXT, None):
-        if not info.type.upper().startswith(("VARCHAR", "TEXT", "STRING")):
-            value = exp.cast(value, "text")
-        return _exact(value, dialect)
+    is_text = info.type.upper().startswith(("VARCHAR", "TEXT", "STRING"))
+    if info.kind in (Kind.TEXT, None) and not is_text:
+        return exp.cast(value, "text")
     return value
 
 

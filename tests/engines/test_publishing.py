@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -22,6 +25,7 @@ from sqlanon.engines import (
     remove_dead_folders,
     source_on,
 )
+from sqlanon.engines.duckdb import open_database
 from sqlanon.engines.duckdb_sources import parse_table
 from sqlanon.errors import EngineError
 
@@ -159,9 +163,41 @@ def test_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
         other.wait()
     (tmp_path / ".sqlanon-notes.tmp").write_text("a file of somebody")
     (tmp_path / ".sqlanon-young.tmp").mkdir()
+    assert remove_dead_folders(tmp_path) == []  # all of them are young, locked or not
+    for folder in set(tmp_path.glob("*.tmp")) - {tmp_path / ".sqlanon-young.tmp"}:
+        os.utime(folder, (0, 0))
     removed = remove_dead_folders(tmp_path)
     assert len(removed) == 1
     assert listed(tmp_path) == [".sqlanon-notes.tmp", ".sqlanon-young.tmp"]
+
+
+def test_a_folder_that_cannot_be_locked_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    with pytest.raises(EngineError, match="cannot be locked: No locks available"):
+        PrivateFolder(tmp_path)
+    assert not listed(tmp_path)
+
+
+def test_a_database_that_another_process_just_made_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new.duckdb"
+
+    def overtaken(new: Path, **keys: Any) -> DuckDBEngine:
+        with duckdb.connect(path) as other:
+            other.sql("CREATE TABLE theirs AS SELECT 1 AS i")
+        return open_database(new, **keys)
+
+    monkeypatch.setattr("sqlanon.engines.publishing.open_database", overtaken)
+    opened = open_for_publishing(None, target=f"duckdb:///{path}")
+    assert opened.engine.fetch("FROM new.theirs").num_rows == 1
+    opened.engine.close()
+    assert listed(tmp_path) == ["new.duckdb"]
 
 
 def test_folders_and_files_that_cannot_be_written(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.engines import DuckDBEngine
 from sqlanon.model import Kind, Mode
 from sqlanon.publish import Checks, Release
+from sqlanon.publish.place import RELEASE_COMMENT
 from sqlanon.scheme import Column, Partition
 
 PEOPLE = """
@@ -26,7 +27,10 @@ PEOPLE = """
         ['flu', 'cold'][i % 2 + 1] AS disease
     FROM range(200) AS t (i)
 """
-OLD_RELEASE = "CREATE TABLE people_anon AS SELECT 1 AS old, 'former' AS text"
+OLD_RELEASE = f"""
+    CREATE TABLE people_anon AS SELECT 1 AS old, 'former' AS text;
+    COMMENT ON TABLE people_anon IS '{RELEASE_COMMENT}'
+"""
 SECRET = "a very secret key"
 
 

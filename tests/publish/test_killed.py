@@ -93,7 +93,6 @@ def prepare(folder: Path) -> None:
         make(connection)
         connection.sql("INSERT INTO people SELECT people.* FROM people, range(200)")
         connection.sql(OLD_RELEASE)
-        connection.sql("COMMENT ON TABLE people_anon IS 'kept'")
         connection.sql("CREATE VIEW people_view AS SELECT 1 AS former")
     with duckdb.connect(folder / "other.duckdb") as connection:
         connection.sql(OLD_RELEASE)
@@ -130,6 +129,8 @@ def test_killed_at_a_stage(case: str, stage: str, tmp_path: Path) -> None:
     before, files = state(tmp_path), listed(tmp_path)
     kill_at(stage, case, tmp_path)
     assert state(tmp_path) == before
+    for folder in tmp_path.glob(".sqlanon-*"):  # a young one counts as alive
+        os.utime(folder, (0, 0))
     work(case, tmp_path)
     assert listed(tmp_path) == files
     after = state(tmp_path)

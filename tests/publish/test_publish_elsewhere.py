@@ -104,9 +104,10 @@ def test_statements_of_a_release_that_goes_elsewhere(warehouse: Path, tmp_path: 
     )
     listed = statements(opened.engine, release(target=opened.table("anon"), subject="name"))
     opened.engine.close()
-    assert listed[-3:] == [
+    assert listed[-4:] == [
         'CREATE TABLE "share"."main"."anon" AS\nSELECT\n  "age",\n  "town",\n  "disease"\n'
         'FROM "temp"."main"."sqlanon_stage"',
         'DROP TABLE "temp"."main"."sqlanon_stage"',
+        'COMMENT ON TABLE "share"."main"."anon" IS \'released by sqlanon\'',
         "COMMIT",
     ]

@@ -156,6 +156,103 @@ def test_places_that_a_file_cannot_go_to(engine: DuckDBEngine, tmp_path: Path) -
             publish(engine, release(file=target, source=source))
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM 'part1.csv'",
+        'SELECT * FROM "part1.csv"',
+        "SELECT * FROM './part?.csv'",
+        "SELECT * FROM read_csv('part*.csv')",
+        "SELECT * FROM read_csv(['part2.csv', 'part1.csv'])",
+        "WITH p AS (FROM read_csv('part*.csv')) SELECT * FROM p",
+        "SELECT * FROM outer_view",
+        "SELECT * FROM p0 UNION ALL SELECT * FROM 'part1.csv' WHERE false",
+        "SELECT * FROM parts()",
+    ],
+)
+def test_a_file_that_the_source_reads_in_other_words(
+    engine: DuckDBEngine,
+    connection: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("part1.csv", "part2.csv"):
+        connection.sql(f"COPY people TO '{name}'")
+    connection.sql("ALTER TABLE people RENAME TO p0")
+    connection.sql("CREATE VIEW inner_view AS FROM read_csv('part1.csv')")
+    connection.sql("CREATE VIEW outer_view AS FROM inner_view")
+    connection.sql("CREATE MACRO parts() AS TABLE FROM read_csv('part*.csv')")
+    source = source_on(engine, query=query).relation
+    before = (tmp_path / "part1.csv").read_bytes()
+    with pytest.raises(PublishError, match="is the source itself, or part of it"):
+        publish(engine, release(file=tmp_path / "part1.csv", source=source))
+    assert (tmp_path / "part1.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_csv(getvariable('f'))",
+        "SELECT * FROM read_csv('part' || '1.csv')",
+        "SELECT * FROM m('x')",
+        "SELECT * FROM query('FROM people')",
+    ],
+)
+def test_a_file_is_not_replaced_where_the_source_hides_what_it_reads(
+    engine: DuckDBEngine,
+    connection: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    connection.sql("COPY people TO 'part1.csv'")
+    connection.sql("SET VARIABLE f = 'part1.csv'")
+    connection.sql("CREATE MACRO m(x) AS TABLE FROM read_csv(replace(x, 'x', 'part1') || '.csv')")
+    source = source_on(engine, query=query).relation
+    with pytest.raises(PublishError, match="it cannot be told whether the source reads it"):
+        publish(engine, release(file=tmp_path / "part1.csv", source=source))
+    publish(engine, release(file=tmp_path / "new.csv", source=source))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM v",
+        "WITH p AS (SELECT * FROM people), q AS (SELECT * FROM p) SELECT * FROM q",
+        "SELECT people.* FROM people, range(1) AS t (i)",
+        "SELECT * FROM read_csv('raw*.csv', header = true)",
+        "SELECT * FROM 'raw.csv' WHERE town <> 'anon'",
+    ],
+)
+def test_a_scheduled_job_replaces_its_file(
+    engine: DuckDBEngine,
+    connection: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    connection.sql("COPY people TO 'raw.csv'")
+    connection.sql("CREATE VIEW v AS SELECT p.* FROM people AS p")
+    source = source_on(engine, query=query).relation
+    for _ in range(2):
+        publish(engine, release(file=tmp_path / "anon.csv", source=source))
+
+
+def test_data_in_memory_replace_a_file(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    data = connection.sql("FROM people").to_arrow_table()
+    opened = open_for_publishing(None, file=tmp_path / "anon.csv")
+    source = source_on(opened.engine, data=data).relation
+    for _ in range(2):
+        publish(opened.engine, release(file=tmp_path / "anon.csv", source=source))
+    opened.engine.close()
+
+
 def test_from_a_file_to_a_file(
     connection: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

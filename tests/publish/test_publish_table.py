@@ -70,7 +70,10 @@ def test_a_new_table(engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection
     )
     assert [column.name for column in published.columns] == ["age", "town", "disease"]
     assert published.lost == published.remains == published.removed == ()
-    assert contents(connection, "SELECT comment FROM duckdb_tables()") == [(None,), (None,)]
+    assert contents(connection, "SELECT comment FROM duckdb_tables()") == [
+        (None,),
+        ("released by sqlanon",),
+    ]
     assert not engine.in_transaction()
 
 
@@ -86,14 +89,14 @@ def test_a_former_release_is_replaced(
     engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection
 ) -> None:
     connection.sql("CREATE TABLE people_anon (town VARCHAR NOT NULL, age INTEGER DEFAULT 3)")
-    connection.sql("COMMENT ON TABLE people_anon IS 'for the ''analysts'''")
+    connection.sql("COMMENT ON TABLE people_anon IS 'released by sqlanon'")
     connection.sql("COMMENT ON COLUMN people_anon.town IS 'where'")
     connection.sql("CREATE INDEX by_town ON people_anon (town)")
     published = publish(engine, release())
     assert contents(connection, RELEASED) == GROUPS
     assert contents(connection, "SELECT comment FROM duckdb_tables() ORDER BY table_name") == [
         (None,),
-        ("for the 'analysts'",),
+        ("released by sqlanon",),
     ]
     columns = "SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal"
     assert contents(connection, f"{columns} AND table_name = 'people_anon'") == [
@@ -105,6 +108,34 @@ def test_a_former_release_is_replaced(
     assert published.remains == (
         "rows of the former release are in every backup and copy of the database",
     )
+
+
+@pytest.mark.parametrize("comment", ["NULL", "'for the analysts'"])
+def test_a_table_of_somebody_is_not_replaced(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, comment: str
+) -> None:
+    connection.sql("CREATE TABLE people_anon AS SELECT 1 AS mine")
+    connection.sql(f"COMMENT ON TABLE people_anon IS {comment}")
+    with pytest.raises(PublishError, match=r"people_anon' exists and was not made by sqlanon"):
+        publish(engine, release())
+    assert contents(connection, "FROM people_anon") == [(1,)]
+    connection.sql("DROP TABLE people_anon")
+    for _ in range(2):
+        publish(engine, release())
+
+
+def test_a_table_that_the_plan_leaves_out_is_not_replaced(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection
+) -> None:
+    connection.sql("ALTER TABLE people RENAME TO p0")
+    connection.sql("CREATE TABLE archive AS FROM p0 LIMIT 0")
+    connection.sql("COMMENT ON TABLE archive IS 'released by sqlanon'")
+    connection.sql("CREATE VIEW whole AS FROM p0 UNION ALL FROM archive WHERE false")
+    connection.sql("CREATE VIEW people AS FROM whole")
+    with pytest.raises(PublishError, match="or one of the tables that it reads"):
+        publish(engine, release(target=named("archive")))
+    connection.sql("CREATE OR REPLACE VIEW whole AS WITH archive AS (FROM p0) FROM archive")
+    publish(engine, release(target=named("archive")))
 
 
 def test_people_are_counted_by_subject_and_no_subject_is_released(

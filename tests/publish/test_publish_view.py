@@ -108,6 +108,10 @@ def test_a_view_reads_its_own_database(
     connection.sql("CREATE TEMP TABLE short AS FROM people")
     with pytest.raises(PublishError, match=r"its source reads 'temp\.main\.short'"):
         publish(engine, view(source=named("short")))
+    for body in ("FROM people", "FROM people UNION ALL FROM short WHERE false"):
+        connection.sql(f"CREATE OR REPLACE TEMP VIEW brief AS {body}")
+        with pytest.raises(PublishError, match=r"its source reads 'temp\.main\."):
+            publish(engine, view(source=named("brief")))
     own = open_memory()
     data: pa.Table = connection.sql("FROM people").to_arrow_table()
     source = source_on(own, data=data)

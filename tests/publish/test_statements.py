@@ -48,6 +48,7 @@ def engine() -> Iterator[DuckDBEngine]:
         connection.sql("COMMENT ON TABLE people IS 'everyone'")
         connection.sql("COMMENT ON COLUMN people.town IS 'where they live'")
         connection.sql("CREATE TABLE former (town VARCHAR NOT NULL)")
+        connection.sql("COMMENT ON TABLE former IS 'released by sqlanon'")
         yield DuckDBEngine(connection, owned=False)
 
 

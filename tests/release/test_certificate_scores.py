@@ -5,10 +5,19 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
+from sqlglot import exp
 
 import sqlanon
+from sqlanon.api.tallies import tally
+from sqlanon.compile import Generalized, Recipe, compile_release
+from sqlanon.domain import ValueDomain
+from sqlanon.engines import open_source
+from sqlanon.errors import PublishError
+from sqlanon.model import Kind
+from sqlanon.scheme import Column, Partition
 
 NAMES = ("nwp", "necd", "glm", "glm_share", "dcn", "ach", "pref_dev")
 COLUMNS: dict[str, dict[str, Any]] = {
@@ -193,3 +202,53 @@ def test_new_values_do_not_widen_the_limit() -> None:
         release = anonymizer.publish(scheme)
     suppression = release.certificate.to_dict()["suppression"]
     assert (release.rows, suppression["rows"], suppression["unseen"]) == (3, 2, 2)
+
+
+def test_a_view_leaves_unseen_values_out_before_it_counts_classes() -> None:
+    """Two rows are unseen, and one is in a class that is too small: only that is suppressed."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT unnest(['A', 'A', 'B', 'X', 'Y']) AS town")
+        source = open_source(connection=connection, table="t")
+        column = Column(ValueDomain("town", Kind.TEXT, ("A", "B")))
+        item = Generalized(column, Partition.atoms(2), "VARCHAR")
+        recipe = Recipe(source.relation, (item,), k=2, suppress=True)
+        select = compile_release(recipe, guarded=True).select.sql("duckdb")
+        connection.execute(f"CREATE TABLE staged AS {select}")
+        staged = exp.table_("staged", quoted=True)
+        found = tally(source.engine, recipe, staged, any_suppressed=True, guarded=True)
+    assert found.released == {"town": {("A",): 2}}
+    assert found.suppressed == {"town": {("B",): 1}}
+
+
+def with_collated_ids(people: str, k: int, suppression: dict[str, Any]) -> dict[str, Any]:
+    """The certificate for people of towns, whose ids are the same in both cases."""
+    policy = {
+        "source": {"table": "t"},
+        "columns": {"town": {"role": "quasi"}},
+        "others": "drop",
+        "subject": "id",
+        "privacy": {"k": k},
+        "suppression": suppression,
+        "publish": {"to": "r"},
+    }
+    scheme = {"columns": {"town": {"level": 0}}}
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (town VARCHAR, id VARCHAR COLLATE NOCASE)")
+        connection.execute(f"INSERT INTO t VALUES {people}")
+        with sqlanon.load(policy, connection=connection) as anonymizer:
+            found: dict[str, Any] = anonymizer.publish(scheme).certificate.to_dict()
+    return found
+
+
+def test_people_under_a_collation_are_not_counted_twice() -> None:
+    with pytest.raises(PublishError):
+        with_collated_ids("('A', 'a'), ('A', 'A'), ('A', 'b')", 3, {"limit": 0.0})
+
+
+def test_marked_people_under_a_collation() -> None:
+    """Of B and C are a and A, who are one, and b: two people are marked."""
+    people = "('A', 'a'), ('A', 'b'), ('A', 'c'), ('B', 'a'), ('B', 'A'), ('C', 'b')"
+    suppression = {"limit": 1.0, "rows": "mark", "marker": "gone"}
+    document = with_collated_ids(people, 2, suppression)
+    assert (document["scores"]["necd"], document["scores"]["dcn"]) == (0, 3 * 3 + 6 * 3)
+    assert document["suppression"]["rows"] == 3

@@ -10,9 +10,9 @@ SELECT
     ELSE '(not in the scheme)'
   END AS "age",
   CASE
-    WHEN "source"."city" IN ('Rome', 'Milan')
+    WHEN "source"."city" COLLATE "binary" IN ('Rome', 'Milan')
     THEN 'Italy'
-    WHEN "source"."city" IN ('Oslo', 'Bergen')
+    WHEN "source"."city" COLLATE "binary" IN ('Oslo', 'Bergen')
     THEN 'Norway'
     WHEN "source"."city" IS NULL
     THEN NULL

@@ -15,16 +15,16 @@ WITH "generalized" AS (
     (
       "source"."age" >= 0 AND "source"."age" <= 90
     )
-    AND "source"."sex" IN ('F', 'M')
+    AND "source"."sex" COLLATE "binary" IN ('F', 'M')
 ), "small_classes" AS (
   SELECT
-    "age",
-    "sex",
+    "age" COLLATE "binary" AS "age",
+    "sex" COLLATE "binary" AS "sex",
     TRUE AS "is_small"
   FROM "generalized"
   GROUP BY
-    "age",
-    "sex"
+    1,
+    2
   HAVING
     COUNT(*) < 2
 )
@@ -33,8 +33,8 @@ SELECT
   "generalized"."sex"
 FROM "generalized"
 LEFT JOIN "small_classes"
-  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."sex" IS NOT DISTINCT FROM "small_classes"."sex"
+  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
+  AND "generalized"."sex" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."sex"
 WHERE
   "small_classes"."is_small" IS NULL
 ORDER BY

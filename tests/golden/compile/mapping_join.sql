@@ -16,7 +16,7 @@ SELECT
   "source"."disease" AS "disease"
 FROM "people" AS "source"
 LEFT JOIN "city_map"
-  ON "source"."city" = "city_map"."value"
+  ON "source"."city" COLLATE "binary" = "city_map"."value"
 ORDER BY
   1,
   2;

@@ -10,9 +10,9 @@ WITH "generalized" AS (
       ELSE '(not in the scheme)'
     END AS "age",
     CASE
-      WHEN "source"."sex" = 'F'
+      WHEN "source"."sex" COLLATE "binary" = 'F'
       THEN 'F'
-      WHEN "source"."sex" = 'M'
+      WHEN "source"."sex" COLLATE "binary" = 'M'
       THEN 'M'
       ELSE '(not in the scheme)'
     END AS "sex",
@@ -20,13 +20,13 @@ WITH "generalized" AS (
   FROM "people" AS "source"
 ), "small_classes" AS (
   SELECT
-    "age",
-    "sex",
+    "age" COLLATE "binary" AS "age",
+    "sex" COLLATE "binary" AS "sex",
     TRUE AS "is_small"
   FROM "generalized"
   GROUP BY
-    "age",
-    "sex"
+    1,
+    2
   HAVING
     COUNT(*) < 2
 )
@@ -36,8 +36,8 @@ SELECT
   "generalized"."disease"
 FROM "generalized"
 LEFT JOIN "small_classes"
-  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."sex" IS NOT DISTINCT FROM "small_classes"."sex"
+  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
+  AND "generalized"."sex" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."sex"
 ORDER BY
   1,
   2,

@@ -38,7 +38,7 @@ LEFT JOIN "age_map"
     ELSE "source"."age"
   END < "age_map"."high"
 LEFT JOIN "city_map"
-  ON "source"."city" = "city_map"."value"
+  ON "source"."city" COLLATE "binary" = "city_map"."value"
 ORDER BY
   1,
   2;

@@ -10,9 +10,9 @@ WITH `generalized` AS (
       ELSE '(not in the scheme)'
     END AS `age`,
     CASE
-      WHEN `source`.`city` IN ('Rome', 'Milan')
+      WHEN `source`.`city` COLLATE `UTF8_BINARY` IN ('Rome', 'Milan')
       THEN 'Italy'
-      WHEN `source`.`city` IN ('Oslo', 'Bergen')
+      WHEN `source`.`city` COLLATE `UTF8_BINARY` IN ('Oslo', 'Bergen')
       THEN 'Norway'
       WHEN `source`.`city` IS NULL
       THEN NULL
@@ -21,13 +21,13 @@ WITH `generalized` AS (
   FROM `people` AS `source`
 ), `small_classes` AS (
   SELECT
-    `age`,
-    `city`,
+    `age` COLLATE `UTF8_BINARY` AS `age`,
+    `city` COLLATE `UTF8_BINARY` AS `city`,
     TRUE AS `is_small`
   FROM `generalized`
   GROUP BY
-    `age`,
-    `city`
+    1,
+    2
   HAVING
     COUNT(*) < 2
 )
@@ -36,8 +36,8 @@ SELECT
   `generalized`.`city`
 FROM `generalized`
 LEFT JOIN `small_classes`
-  ON `generalized`.`age` IS NOT DISTINCT FROM `small_classes`.`age`
-  AND `generalized`.`city` IS NOT DISTINCT FROM `small_classes`.`city`
+  ON `generalized`.`age` COLLATE `UTF8_BINARY` IS NOT DISTINCT FROM `small_classes`.`age`
+  AND `generalized`.`city` COLLATE `UTF8_BINARY` IS NOT DISTINCT FROM `small_classes`.`city`
 WHERE
   `small_classes`.`is_small` IS NULL
 ORDER BY

@@ -13,11 +13,11 @@ WITH "generalized" AS (
   FROM "people" AS "source"
 ), "small_classes" AS (
   SELECT
-    "age",
+    "age" COLLATE "binary" AS "age",
     TRUE AS "is_small"
   FROM "generalized"
   GROUP BY
-    "age"
+    1
   HAVING
     COUNT(DISTINCT "subject") < 2
 )
@@ -25,7 +25,7 @@ SELECT
   "generalized"."age"
 FROM "generalized"
 LEFT JOIN "small_classes"
-  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
+  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
 WHERE
   "small_classes"."is_small" IS NULL
 ORDER BY

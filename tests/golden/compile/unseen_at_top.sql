@@ -9,9 +9,9 @@ SELECT
     ELSE '*'
   END AS "age",
   CASE
-    WHEN "source"."city" IN ('Rome', 'Milan')
+    WHEN "source"."city" COLLATE "binary" IN ('Rome', 'Milan')
     THEN 'Italy'
-    WHEN "source"."city" IN ('Oslo', 'Bergen')
+    WHEN "source"."city" COLLATE "binary" IN ('Oslo', 'Bergen')
     THEN 'Norway'
     WHEN "source"."city" IS NULL
     THEN NULL

@@ -9,9 +9,9 @@ SELECT
     ELSE '(not in the scheme)'
   END AS "age",
   CASE
-    WHEN "source"."city" IN ('Rome', 'Milan')
+    WHEN "source"."city" COLLATE "binary" IN ('Rome', 'Milan')
     THEN 'Italy'
-    WHEN "source"."city" IN ('Oslo', 'Bergen')
+    WHEN "source"."city" COLLATE "binary" IN ('Oslo', 'Bergen')
     THEN 'Norway'
     WHEN "source"."city" IS NULL
     THEN NULL
@@ -24,9 +24,10 @@ WHERE
     "source"."age" >= 0 AND "source"."age" <= 90
   )
   AND (
-    "source"."city" IN ('Rome', 'Milan', 'Oslo', 'Bergen') OR "source"."city" IS NULL
+    "source"."city" COLLATE "binary" IN ('Rome', 'Milan', 'Oslo', 'Bergen')
+    OR "source"."city" IS NULL
   )
-  AND "source"."sex" IN ('F', 'M')
+  AND "source"."sex" COLLATE "binary" IN ('F', 'M')
 ORDER BY
   1,
   2,

@@ -4,7 +4,12 @@ COMMENT ON TABLE "memory"."main"."people" IS 'everyone';
 
 SELECT
   COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
-  COUNT(*) - COUNT(CASE WHEN "source"."town" IN ('Bonn', 'Lima', 'Oslo', 'Rome') THEN 1 END) AS "town"
+  COUNT(*) - COUNT(
+    CASE
+      WHEN "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
+      THEN 1
+    END
+  ) AS "town"
 FROM "memory"."main"."people" AS "source";
 
 SELECT
@@ -21,9 +26,9 @@ SELECT
     ELSE '(not in the scheme)'
   END AS "age",
   CASE
-    WHEN "source"."town" IN ('Bonn', 'Lima')
+    WHEN "source"."town" COLLATE "binary" IN ('Bonn', 'Lima')
     THEN '{Bonn, Lima}'
-    WHEN "source"."town" IN ('Oslo', 'Rome')
+    WHEN "source"."town" COLLATE "binary" IN ('Oslo', 'Rome')
     THEN '{Oslo, Rome}'
     ELSE '(not in the scheme)'
   END AS "town",

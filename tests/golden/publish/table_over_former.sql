@@ -2,7 +2,12 @@ BEGIN TRANSACTION;
 
 SELECT
   COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
-  COUNT(*) - COUNT(CASE WHEN "source"."town" IN ('Bonn', 'Lima', 'Oslo', 'Rome') THEN 1 END) AS "town"
+  COUNT(*) - COUNT(
+    CASE
+      WHEN "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
+      THEN 1
+    END
+  ) AS "town"
 FROM "memory"."main"."people" AS "source";
 
 SELECT
@@ -20,9 +25,9 @@ WITH "generalized" AS (
       ELSE '(not in the scheme)'
     END AS "age",
     CASE
-      WHEN "source"."town" IN ('Bonn', 'Lima')
+      WHEN "source"."town" COLLATE "binary" IN ('Bonn', 'Lima')
       THEN '{Bonn, Lima}'
-      WHEN "source"."town" IN ('Oslo', 'Rome')
+      WHEN "source"."town" COLLATE "binary" IN ('Oslo', 'Rome')
       THEN '{Oslo, Rome}'
       ELSE '(not in the scheme)'
     END AS "town",
@@ -32,13 +37,13 @@ WITH "generalized" AS (
   FROM "memory"."main"."people" AS "source"
 ), "small_classes" AS (
   SELECT
-    "age",
-    "town",
+    "age" COLLATE "binary" AS "age",
+    "town" COLLATE "binary" AS "town",
     TRUE AS "is_small"
   FROM "generalized"
   GROUP BY
-    "age",
-    "town"
+    1,
+    2
   HAVING
     COUNT(DISTINCT "subject") < 5
 )
@@ -50,8 +55,8 @@ SELECT
   "generalized"."subject"
 FROM "generalized"
 LEFT JOIN "small_classes"
-  ON "generalized"."age" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."town" IS NOT DISTINCT FROM "small_classes"."town"
+  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
+  AND "generalized"."town" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."town"
 WHERE
   "small_classes"."is_small" IS NULL
 ORDER BY
@@ -68,7 +73,7 @@ DROP TABLE "memory"."main"."former";
 
 ALTER TABLE "memory"."main"."sqlanon_stage" RENAME TO "former";
 
-COMMENT ON TABLE "memory"."main"."former" IS NULL;
+COMMENT ON TABLE "memory"."main"."former" IS 'released by sqlanon';
 
 ALTER TABLE "memory"."main"."former" ALTER COLUMN "town" SET NOT NULL;
 

@@ -10,7 +10,7 @@ FROM (
     "the ""town"" of" COLLATE "binary" AS q1,
     "score" + 0.0 AS q2,
     COUNT(*) AS n_rows,
-    COUNT(DISTINCT "who" COLLATE "binary") AS n_people
+    COUNT(DISTINCT "who") AS n_people
   FROM "visits"
   GROUP BY 1, 2, 3
 ) AS classes

@@ -16,7 +16,7 @@ FROM (
         "age" AS q0,
         "the ""town"" of" COLLATE "binary" AS q1,
         "score" + 0.0 AS q2,
-        "who" COLLATE "binary" AS person
+        "who" AS person
       FROM "visits"
       GROUP BY 1, 2, 3, 4
     ) AS members

@@ -17,7 +17,7 @@ FROM (
       "score" + 0.0 AS q2,
       "ill" COLLATE "binary" AS v,
       0 AS is_class,
-      COUNT(DISTINCT "who" COLLATE "binary") AS n
+      COUNT(DISTINCT "who") AS n
     FROM "visits"
     GROUP BY 1, 2, 3, 4
     UNION ALL
@@ -27,7 +27,7 @@ FROM (
       "score" + 0.0,
       NULL,
       1,
-      COUNT(DISTINCT "who" COLLATE "binary")
+      COUNT(DISTINCT "who")
     FROM "visits"
     GROUP BY 1, 2, 3
   ) AS counted

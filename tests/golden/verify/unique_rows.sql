@@ -9,5 +9,5 @@ FROM (
     COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1, 2, 3
-  HAVING MIN("who" COLLATE "binary") = MAX("who" COLLATE "binary")
+  HAVING MIN("who") = MAX("who")
 ) AS alone

@@ -2,5 +2,5 @@
 -- yields: one row: its rows, and those that do not say whose they are
 SELECT
   COUNT(*) AS n_rows,
-  COUNT(*) - COUNT("who" COLLATE "binary") AS n_unnamed
+  COUNT(*) - COUNT("who") AS n_unnamed
 FROM "visits"

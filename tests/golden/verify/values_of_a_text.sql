@@ -16,7 +16,7 @@ SELECT
 FROM (
   SELECT
     "ill" COLLATE "binary" AS v,
-    COUNT(DISTINCT "who" COLLATE "binary") AS n
+    COUNT(DISTINCT "who") AS n
   FROM "visits"
   WHERE "ill" IS NOT NULL
   GROUP BY 1
