@@ -29,6 +29,7 @@ def test_folders_of_dead_processes_are_removed(run: Run, tmp_path: Path) -> None
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     (left,) = tmp_path.iterdir()
+    os.utime(left, (OLD, OLD))
     with PrivateFolder(tmp_path) as alive:
         done = run("clean", str(tmp_path), "--json")
         assert json.loads(done.out) == {"removed": [str(left)]}

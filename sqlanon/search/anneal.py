@@ -52,9 +52,9 @@ def anneal(
     Ends early when `budget` schemes have been asked for or when `stop`, called after every
     batch, says so.
     """
-    if not start.feasible:
-        return start
     splits = Splits.of_space(problem.space)
+    if not start.feasible or not len(splits):
+        return start
     draw, screen = _Draw(problem, splits), Screen(problem, REMEMBERED)
     steps, most = min(STEPS * len(splits) ** 2, MOST_STEPS), min(MOST_ASKED, budget)
     walks = [_Walk(problem, splits, start, own) for own in rng.spawn(WALKS)]
