@@ -42,6 +42,12 @@ class SchemeError(SqlanonError):
     """A scheme does not fit the domains, hierarchies or families it is used with."""
 
 
+class NoSolutionError(SchemeError):
+    """A search found nothing that reaches the required privacy, so there is no scheme to use."""
+
+    exit_status = 3
+
+
 class SubjectError(SqlanonError):
     """The column that names the subject cannot be used to count people."""
 

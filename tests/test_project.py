@@ -32,7 +32,7 @@ TOP_LEVEL = {
 LEAKS = {
     "an address": r"[a-z+]+://",
     "a direct reference": r"\s@\s",
-    "an index or find-links option": r"--(extra-)?index-url|--find-links|--trusted-host",
+    "an index or find-links option": r"^--",
     "an absolute path": r"(^|[\s=\"'(])/[\w.]",
 }
 

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
 from sqlanon.api.measuring import Measuring
+from sqlanon.api.places import file_to_rewrite
 from sqlanon.api.published import Release
-from sqlanon.api.publishing import Publisher, file_to_rewrite
+from sqlanon.api.publishing import Publisher
 from sqlanon.api.release import (
     SchemeLike,
     check_fit,

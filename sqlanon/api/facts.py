@@ -52,7 +52,7 @@ def facts_of(
         raise CertificateError("the release was not counted, so nothing can be certified")
     suppression = _suppression(policy, recipe, published, tallies)
     losses = column_losses(recipe, tallies, published.source_rows)
-    scores = scores_of(recipe, tallies, audit, published.source_rows, suppression.rows)
+    scores = scores_of(recipe, losses, tallies, audit, published.source_rows, suppression.rows)
     wish = policy.section.preference
     if wish is not None:
         preference = Preference(nwp=wish.nwp, necd=wish.necd)

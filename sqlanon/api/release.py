@@ -14,7 +14,7 @@ from sqlanon.api.solution import Solution
 from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Verbatim
 from sqlanon.domain import Domain, ValueDomain
 from sqlanon.engines import ColumnInfo, Source
-from sqlanon.errors import PolicyError, SchemeError
+from sqlanon.errors import NoSolutionError, PolicyError, SchemeError
 from sqlanon.histogram import Quasi
 from sqlanon.model import Kind, SuppressedRows
 from sqlanon.policy import Others, Policy, Role
@@ -29,7 +29,7 @@ def scheme_in(scheme: SchemeLike) -> Scheme | None:
     """The scheme of an object that has one; None for documents and files."""
     if isinstance(scheme, SearchResult):
         if scheme.solution is None:
-            raise SchemeError("the result has no chosen solution; name one of its solutions")
+            raise NoSolutionError("the result has no chosen solution; name one of its solutions")
         return scheme.solution.scheme
     if isinstance(scheme, Solution):
         return scheme.scheme

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
-from sqlanon.errors import SearchError
-from sqlanon.scheme.scheme_file import observed_domains
+from sqlanon.scheme.scheme_file import observed_domains, write_document
 
 VERSION = 1
 COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm_share")
@@ -81,11 +79,7 @@ class SearchResult:
 
     def write(self, path: str | Path) -> None:
         """Writes result.json."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        try:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise SearchError(f"{path}: cannot be written ({error.strerror})") from None
+        write_document(self.to_dict(), path)
 
     def to_pandas(self) -> pd.DataFrame:
         """The scores, one row a solution, the chosen one marked."""

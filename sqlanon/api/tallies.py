@@ -184,10 +184,14 @@ def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
 
 
 def scores_of(
-    recipe: Recipe, tallies: Tallies, audit: Audit, source_rows: int, suppressed: int
+    recipe: Recipe,
+    losses: Mapping[str, float],
+    tallies: Tallies,
+    audit: Audit,
+    source_rows: int,
+    suppressed: int,
 ) -> dict[str, Any]:
     """The scores of docs/scores.md that follow from the release and the number of source rows."""
-    losses = column_losses(recipe, tallies, source_rows)
     weights = {item.name: item.column.weight for item in recipe.generalized}
     total = sum(weights.values())
     glm = sum(losses.values()) * source_rows

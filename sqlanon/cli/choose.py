@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from sqlanon.cli.output import print_json
-from sqlanon.errors import SchemeError
-from sqlanon.scheme.scheme_file import VERSION, read_document
+from sqlanon.scheme.scheme_file import VERSION, read_document, write_document
 
 
 @click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")
@@ -34,9 +32,5 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
     if as_json:
         print_json(document)
         return
-    try:
-        text = json.dumps(document, indent=2, ensure_ascii=False)
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SchemeError(f"{output}: cannot be written ({error.strerror})") from None
+    write_document(document, output)
     click.echo(f"written to {output}", err=True)

@@ -97,11 +97,11 @@ def _otherwise(item: Generalized, recipe: Recipe) -> exp.Expr:
 
 def _is_joined(item: Generalized) -> bool:
     domain = item.column.domain
-    if not domain.width or (domain.is_sorted and item.partition.runs[0][1] >= domain.width):
+    if not domain.width or (item.by_intervals and item.partition.runs[0][1] >= domain.width):
         return False  # one interval needs no list
     if item.form is not Form.AUTO:
         return item.form is Form.JOIN
-    return (len(item.partition) if domain.is_sorted else domain.width) > MOST_CASES
+    return (len(item.partition) if item.by_intervals else domain.width) > MOST_CASES
 
 
 def _kept(item: Generalized, name: str) -> Written:
@@ -135,7 +135,7 @@ def _joined(
     """A range join for intervals, a mapping join for values."""
     domain = item.column.domain
     values_only = not isinstance(domain, IntervalDomain) and (
-        not domain.is_sorted or len(item.partition) == item.column.size
+        not item.by_intervals or len(item.partition) == item.column.size
     )
     make = _mapping_of_values if values_only else _mapping_of_intervals
     # The ends of an interval are in its row already.

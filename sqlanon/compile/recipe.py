@@ -11,6 +11,7 @@ from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
 from sqlanon.model import Form, Order, Output, Unseen
 from sqlanon.scheme import Column, Partition
+from sqlanon.scheme.labels import WHOLE
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,27 @@ class Generalized:
         return self.open_ends and self.output is Output.LABEL
 
     @property
+    def by_intervals(self) -> bool:
+        """Whether a group takes whatever lies between its ends.
+
+        A node of a hierarchy has a name, and what that is true of only its leaves tell: the
+        first birthday of the forties that occurs is not where the forties begin.
+        """
+        domain = self.column.domain
+        return isinstance(domain, IntervalDomain) or (
+            domain.is_sorted and self.column.hierarchy is None
+        )
+
+    @property
     def takes_all(self) -> bool:
         """Whether there is one group, and what is written for it is true of any value.
 
-        The label of a single atom and the ends of a range are not.
+        The label of a single atom, the ends of a range and the name of a root are not.
         """
+        hierarchy = self.column.hierarchy
+        named = hierarchy is not None and hierarchy.height and hierarchy.levels[-1][0] != WHOLE
         open_range = self.is_open and isinstance(self.column.domain, IntervalDomain)
-        several = self.output is Output.LABEL and self.column.size > 1
+        several = self.output is Output.LABEL and self.column.size > 1 and not named
         return len(self.partition) == 1 and (several or open_range)
 
 

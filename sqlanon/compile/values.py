@@ -101,7 +101,7 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     found: list[exp.Expr] = []
     if isinstance(domain, IntervalDomain):
         found.append(_inside(item, 0, domain.width))
-    elif domain.is_sorted:
+    elif item.by_intervals:
         found += _in_intervals(item)
     elif domain.width:
         found.append(listed(item, range(domain.width)))
@@ -133,7 +133,7 @@ def _inside(item: Generalized, start: int, stop: int) -> exp.Expr:
     a group of one value does not.
     """
     domain = item.column.domain
-    if not domain.is_sorted or (stop - start == 1 and not isinstance(domain, IntervalDomain)):
+    if not item.by_intervals or (stop - start == 1 and not isinstance(domain, IntervalDomain)):
         return listed(item, range(start, stop))
     if item.is_open and (start, stop) == (0, domain.width):
         return is_not_null(value_of(item))

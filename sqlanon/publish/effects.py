@@ -61,14 +61,14 @@ def losses(former: TableDetails | None, released: Sequence[str]) -> list[str]:
     """What a table had and its replacement has not, besides rows and columns."""
     if former is None or former.is_view:
         return []
-    lost = [f"the constraint {text}" for text in former.constraints]
-    lost += [f"the index {name!r}" for name in former.indexes]
+    lost = [f"the constraint {text} is gone" for text in former.constraints]
+    lost += [f"the index {name!r} is gone" for name in former.indexes]
     for column in former.columns:
         if column.is_generated:
             what = "holds plain values now" if column.name in released else "is gone"
             lost.append(f"the generated column {column.name!r} {what}")
         elif column.default is not None and column.name in released:
-            lost.append(f"the default {column.default} of column {column.name!r}")
+            lost.append(f"the default {column.default} of column {column.name!r} is gone")
     return lost
 
 

@@ -13,13 +13,14 @@ run knows which values are new.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from sqlanon.domain import ValueDomain
-from sqlanon.errors import DomainError, SchemeError
+from sqlanon.errors import DomainError, NoSolutionError, SchemeError
 from sqlanon.model import Family, Value, format_value, json_value, parse_value, sort_key
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.partition import Partition
@@ -116,7 +117,7 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
     solutions = result["solutions"]
     chosen = number or result.get("chosen")
     if chosen is None:
-        raise SchemeError(f"{origin}: no solution is chosen; name one, such as result.json#0")
+        raise NoSolutionError(f"{origin}: no solution is chosen; name one, such as {origin}#0")
     if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
         raise SchemeError(
             f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
@@ -127,11 +128,21 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
 
 def write_scheme(scheme: Scheme, path: str | Path) -> None:
     """Writes a scheme file."""
-    text = json.dumps(to_document(scheme), indent=2, ensure_ascii=False)
+    write_document(to_document(scheme), path)
+
+
+def write_document(document: Mapping[str, Any], path: str | Path) -> None:
+    """Writes JSON; a new file is for its owner only, because it may list observed values."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=_for_its_owner) as file:
+            file.write(text + "\n")
     except OSError as error:
         raise SchemeError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _written(column: Column, partition: Partition) -> dict[str, Any]:

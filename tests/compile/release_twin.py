@@ -95,7 +95,8 @@ class TwinColumn:
         """One group whose label is true of every value, also of new ones."""
         if len(self.groups) > 1 or self.output != "label":
             return False
-        return self.width + self.has_null > 1 or (self.is_range and self.is_open)
+        several = self.width + self.has_null > 1 and self.top == "*"
+        return several or (self.is_range and self.is_open)
 
     def group_of(self, cell: Any) -> int | None:
         """The number of the cell's group; None where it has none."""
@@ -112,7 +113,9 @@ class TwinColumn:
     def _holds(self, atoms: list[int], cell: Any) -> bool:
         if not atoms:
             return False
-        if not self.is_sorted or (len(atoms) == 1 and not self.is_range):
+        # A node of a hierarchy holds its leaves and nothing that lies between them.
+        by_list = self.levels is not None or not self.is_sorted or len(atoms) == 1
+        if by_list and not self.is_range:
             return atom(cell) in {atom(self.ends[a]) for a in atoms}
         first, last = atoms[0], atoms[-1]
         is_lowest, is_highest = first == 0, last == self.width - 1

@@ -104,7 +104,10 @@ def test_a_former_release_is_replaced(
         ("town", False, "where"),
         ("disease", True, None),
     ]
-    assert published.lost == ("the index 'by_town'", "the default 3 of column 'age'")
+    assert published.lost == (
+        "the index 'by_town' is gone",
+        "the default 3 of column 'age' is gone",
+    )
     assert published.remains == (
         "rows of the former release are in every backup and copy of the database",
     )
@@ -319,11 +322,11 @@ def test_the_source_is_replaced(
         ("town", True, None),
     ]
     assert published.lost == (
-        "the constraint CHECK((age > 0))",
-        'the constraint PRIMARY KEY("name")',
-        "the constraint UNIQUE(disease)",
-        "the index 'by_town'",
-        "the default 'Rome' of column 'town'",
+        "the constraint CHECK((age > 0)) is gone",
+        'the constraint PRIMARY KEY("name") is gone',
+        "the constraint UNIQUE(disease) is gone",
+        "the index 'by_town' is gone",
+        "the default 'Rome' of column 'town' is gone",
         "the generated column 'years' is gone",
         "the view 'main.broken' reads the table and no longer works",
         "the view 'main.kept' reads the table and shows the release now",

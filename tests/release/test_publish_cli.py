@@ -54,7 +54,7 @@ def test_a_folder_that_takes_no_certificate_is_refused_before_anything_is_publis
     def full(**_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sqlanon.api.publishing.TemporaryFile", full)
+    monkeypatch.setattr("sqlanon.api.certificate_files.TemporaryFile", full)
     said = message(1, run("publish", "policy.yml", "--scheme", "good.json"))
     assert said == "error: .: the certificate cannot be written there (No space left on device)"
     assert tables(tmp_path) == ["people"]

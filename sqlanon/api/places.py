@@ -1,0 +1,88 @@
+"""Where a release is made and where it is read: databases, files, memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.api.bind import Origin, address_in
+from sqlanon.engines import Opened, Source, open_for_publishing, open_memory, open_source, source_on
+from sqlanon.engines.addresses import database_path
+from sqlanon.errors import PolicyError, PublishError
+from sqlanon.model import Mode
+from sqlanon.policy import Policy
+from sqlanon.publish.export import written_file
+
+
+def release_address(policy: Policy, origin: Origin) -> str | None:
+    """The address of the database that holds the release; None where only this process has it."""
+    other = address_in(policy, policy.publish_connection())
+    if other is not None or not origin.is_the_policys:
+        return other
+    return address_in(policy, policy.source_connection())
+
+
+def file_to_rewrite(policy: Policy, origin: Origin) -> Path:
+    """The database file of the release."""
+    address = release_address(policy, origin)
+    path = None if address is None else database_path(address)
+    if path is None or policy.section.publish.file is not None:
+        raise PublishError(
+            "only a database file that sqlanon opens itself can be rewritten; this release is "
+            "not in one"
+        )
+    return path
+
+
+def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) -> Opened:
+    """The engine that reads the source and, unless `read_only`, writes the release."""
+    section = policy.section.publish
+    nowhere = section.to is None and section.file is None and section.mode is not Mode.REPLACE
+    if nowhere and origin.data is None:
+        raise PolicyError(
+            f"{policy.origin}: publish: says no place for the release; give `to` (a table), "
+            "`file` (.csv or .parquet), or `mode: replace`"
+        )
+    if nowhere:
+        return Opened(open_memory())
+    source: str | duckdb.DuckDBPyConnection | None = origin.connection
+    if origin.connection is None and origin.data is None:
+        source = address_in(policy, policy.source_connection())
+    return open_for_publishing(
+        source,
+        target=address_in(policy, policy.publish_connection()),
+        file=None if section.file is None else policy.folder / section.file,
+        read_only=read_only,
+    )
+
+
+def open_released_source(policy: Policy, origin: Origin, opened: Opened) -> Source:
+    if origin.data is not None:
+        return source_on(opened.engine, data=origin.data)
+    section = policy.section.source
+    file = None if section.file is None else policy.folder / section.file
+    return source_on(opened.engine, table=section.table, query=section.query, file=file)
+
+
+def released_rows(**place: Any) -> pa.Table:
+    """All rows of a table or file."""
+    source = open_source(**place)
+    try:
+        relation = source.relation
+        file = place.get("file")
+        if file is not None and file.suffix.lower() == ".csv":
+            # As text: a guess at types would not tell an empty text from NULL.
+            relation = written_file(file, tuple(info.name for info in source.columns))
+        return source.engine.fetch(exp.select("*").from_(relation))
+    finally:
+        source.engine.close()
+
+
+def spelled(table: exp.Expr) -> str:
+    """A table's name as policies write it."""
+    parts = [part.sql("duckdb", identify=True) for part in table.parts]  # type: ignore[attr-defined]
+    return ".".join(parts)
