@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
+from sqlanon.errors import SchemeError, SearchError
 from sqlanon.scheme.scheme_file import observed_domains, write_document
 
 VERSION = 1
@@ -79,7 +80,10 @@ class SearchResult:
 
     def write(self, path: str | Path) -> None:
         """Writes result.json."""
-        write_document(self.to_dict(), path)
+        try:
+            write_document(self.to_dict(), path)
+        except SchemeError as error:
+            raise SearchError(str(error)) from None
 
     def to_pandas(self) -> pd.DataFrame:
         """The scores, one row a solution, the chosen one marked."""
