@@ -145,6 +145,15 @@ def _refuse() -> Any:
     raise ValueError
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 row, 2,000 rows, 1 person, 3 people."""
+    several = _PLURALS.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+_PLURALS = {"person": "people", "class": "classes"}
+
+
 def format_value(value: Value) -> str:
     """The one spelling of a value in labels, scheme files and fingerprints."""
     if isinstance(value, bool):

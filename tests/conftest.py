@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import Done, Run
 
-from sqlanon.cli.main import main
+from sqlanon.cli.command import main
 
 
 @pytest.fixture

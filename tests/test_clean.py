@@ -32,7 +32,7 @@ def test_folders_of_dead_processes_are_removed(run: Run, tmp_path: Path) -> None
     os.utime(left, (OLD, OLD))
     with PrivateFolder(tmp_path) as alive:
         done = run("clean", str(tmp_path), "--json")
-        assert json.loads(done.out) == {"removed": [str(left)]}
+        assert json.loads(done.out) == {"removed": [str(left)], "finished": [], "kept": []}
         assert alive.path.is_dir()
     assert list(tmp_path.iterdir()) == []
 

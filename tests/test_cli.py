@@ -15,7 +15,7 @@ from small_table import CSV, SCORES, changed, write_folder
 
 import sqlanon
 from sqlanon import resources
-from sqlanon.cli.main import cli
+from sqlanon.cli.command import cli
 
 COMMANDS = [name for name in cli.commands if not cli.commands[name].hidden]
 

@@ -21,7 +21,7 @@ from small_table import CSV, POLICY, SCHEME, changed, write_folder
 import sqlanon
 from sqlanon.api.search import METHODS, WALK, WALK_SETTINGS, settings_of
 from sqlanon.api.solution import DESCRIPTIONS, format_score
-from sqlanon.cli.main import cli
+from sqlanon.cli.command import cli
 from sqlanon.policy import PolicySection, parse_policy
 from sqlanon.resources import path as resource
 

@@ -218,6 +218,7 @@ def test_all_mistakes_at_once() -> None:
         "columns.sex.role",
         "others",
         "privacy.k",
+        "subject",
     ]
     consistent = {"columns": {"a": {"role": "label"}, "b": {"role": "label"}}, "subject": "a"}
     assert [line.split(":")[0] for line in mistakes(consistent)] == [

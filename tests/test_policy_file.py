@@ -41,9 +41,9 @@ def file(tmp_path: Path) -> Path:
         ("a: 2020-02-31\n", "not valid YAML: day is out of range for month; put text in quotes"),
         ("a: \x00\n", "not valid YAML: unacceptable character #x0000: special characters are "
          "not allowed"),
-        ("", "expected keys such as `columns:`, found nothing"),
-        ("people.csv\n", "expected keys such as `columns:`, found str 'people.csv'"),
-        ("- a\n- b\n", "expected keys such as `columns:`, found list ['a', 'b']"),
+        ("", "is not a policy; expected keys such as `columns:`, found nothing"),
+        ("people.csv\n", "is not a policy; expected keys such as `columns:`, found plain text"),
+        ("- a\n- b\n", "is not a policy; expected keys such as `columns:`, found a list"),
         ("[" * 5000, "is nested too deeply"),
     ],
 )  # fmt: skip

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+import yaml
 from command_line import Run
 from small_table import SCHEME, changed, write_folder
 
@@ -74,3 +76,76 @@ def test_mistakes(run: Run, tmp_path: Path) -> None:
     assert (done.status, "--qi" in done.err) == (2, True)
     done = run("check", str(release), "--certificate", str(release))
     assert (done.status, "is not JSON" in done.err) == (1, True)
+
+
+VISITS: dict[str, Any] = {
+    "source": {"file": "visits.csv"},
+    "columns": {"age": {"role": "quasi", "range": [20, 40], "granularity": 10}},
+    "subject": "patient",
+    "privacy": {"k": 2},
+    "publish": {"file": "visits_anon.csv"},
+}
+
+
+def visits(folder: Path, **columns: object) -> tuple[str, Path]:
+    """Two classes of three people and six rows each, released without the patients' names."""
+    rows = [f"P{i % 6},{20 + i % 2 * 10}" for i in range(12)]
+    (folder / "visits.csv").write_text("patient,age\n" + "\n".join(rows) + "\n")
+    policy = {**VISITS, "columns": {**VISITS["columns"], **columns}}
+    (folder / "policy.yml").write_text(yaml.safe_dump(policy))
+    with sqlanon.load(folder / "policy.yml") as anonymizer:
+        anonymizer.publish({"columns": {"age": {"cuts": [30]}}})
+    return str(folder / "visits_anon.csv"), folder / "visits_anon.csv.certificate.json"
+
+
+@pytest.mark.parametrize(
+    ("k", "said"),
+    [
+        (7, "it states k = 7, but the smallest class has 6 rows, and no more people than rows"),
+        (5, "The certificate contradicts itself: k = 5 does not go with its other figures"),
+    ],
+)
+def test_a_raised_k_is_noticed_without_the_subject(
+    run: Run, tmp_path: Path, k: int, said: str
+) -> None:
+    release, certificate = visits(tmp_path)
+    assert run("check", release, "--certificate", str(certificate)).status == 0
+    document = json.loads(certificate.read_text(encoding="utf-8"))
+    assert (document["privacy"]["k"], document["privacy"]["by_rows"]["k"]) == (3, 6)
+    document["privacy"]["k"] = k
+    certificate.write_text(json.dumps(document), encoding="utf-8")
+    done = run("check", release, "--certificate", str(certificate))
+    assert (done.status, done.out) == (3, "")
+    assert said in done.err
+
+
+def test_people_are_counted_where_they_have_pseudonyms(run: Run, tmp_path: Path) -> None:
+    release, certificate = visits(tmp_path, patient={"role": "pseudonym", "accept": "a study"})
+    assert run("check", release, "--certificate", str(certificate)).status == 0
+    shareable = tmp_path / "visits_anon.csv.shareable.json"
+    document = json.loads(shareable.read_text(encoding="utf-8"))
+    document["privacy"]["k"], document["privacy"]["risk"]["highest"] = 5, 0.2
+    shareable.write_text(json.dumps(document), encoding="utf-8")
+    done = run("check", release, "--certificate", str(shareable))
+    assert (done.status, done.out) == (3, "")
+    assert "k, counted in people, is 3; certified is 5." in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--k", "5"], "--k cannot be given"),
+        (["--qi", "age", "--k", "5"], "--qi and --k cannot be given"),
+        (["--subject", "age"], "--subject cannot be given"),
+        (["--sensitive", "age"], "--sensitive cannot be given"),
+        (["--threshold", "0.2"], "--threshold cannot be given"),
+        (["--show-values"], "--show-values cannot be given"),
+    ],
+)
+def test_what_a_certificate_answers_cannot_be_asked_for(
+    run: Run, tmp_path: Path, options: list[str], named: str
+) -> None:
+    release, certificate = visits(tmp_path)
+    done = run("check", release, "--certificate", str(certificate), *options)
+    assert (done.status, done.out) == (2, "")
+    assert f"{named} with --certificate" in done.err

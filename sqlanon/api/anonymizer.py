@@ -23,6 +23,7 @@ from sqlanon.api.release import (
     check_fit,
     document_of,
     header_of,
+    portable_source,
     recipe_of,
     scheme_in,
     scheme_without_counting,
@@ -43,7 +44,6 @@ from sqlanon.engines import open_source
 from sqlanon.errors import (
     EngineError,
     PolicyError,
-    PublishError,
     SchemeError,
     SqlanonError,
     UncoveredValueError,
@@ -204,7 +204,8 @@ class Anonymizer(Measuring):
         released = self._scheme_to_release(scheme)
         guarded = self.policy.section.publish.mode is Mode.VIEW
         header = header_of(self.policy, self.source, released, self._reached(scheme))
-        recipe = recipe_of(self.policy, self.source, released, header)
+        source, notes = portable_source(self.source, dialect)
+        recipe = recipe_of(self.policy, source, released, [*header, *notes])
         return release_text(recipe, dialect, guarded=guarded)
 
     def publish(
@@ -213,15 +214,17 @@ class Anonymizer(Measuring):
         *,
         certificates: str | Path | None = None,
         rewrite: bool = False,
+        replace_file: bool = False,
         on_stage: Callable[[str], None] | None = None,
     ) -> Release:
         """Builds the release of a scheme in its place: staged, verified, swapped.
 
         `certificates` is the folder for the certificate's files; unless given, that of the
         policy's file, and none for a policy that is no file. With `rewrite` the database file
-        is written anew afterwards, because dropped rows stay in it otherwise. `on_stage` hears
-        what is going on. When anything fails, source and former release are as they were,
-        unless the message says that the release was published.
+        is written anew afterwards, because dropped rows stay in it otherwise. A file that sqlanon
+        did not make is replaced with `replace_file` only. `on_stage` hears what is going on.
+        When anything fails, source and former release are as they were, unless the message says
+        that the release was published.
 
         Inside a transaction of the connection that `load` was given, no certificate is written
         and `certificates` is refused: call `release.write_certificate(folder)` after the commit.
@@ -229,24 +232,12 @@ class Anonymizer(Measuring):
         file = file_to_rewrite(self.policy, self._origin) if rewrite else None
         try:
             with self._publisher(scheme) as publisher:
-                folder = self._certificates_folder(publisher, certificates)
-                release = publisher.publish(folder, on_stage)
+                folder = publisher.folder_for(certificates, self._folder)
+                release = publisher.publish(folder, on_stage, replace_file=replace_file)
                 return release if file is None else publisher.rewrite(file, release)
         finally:
             if self.policy.section.publish.mode is Mode.REPLACE:
                 self._forget_counts()
-
-    def _certificates_folder(self, publisher: Publisher, wanted: str | Path | None) -> Path | None:
-        """Where the certificate goes; None where it goes nowhere yet."""
-        if publisher.in_callers_transaction:
-            if wanted is not None:
-                raise PublishError(
-                    f"the certificate cannot be written to {wanted} before your transaction is "
-                    "committed; publish without a folder for certificates, and call "
-                    "release.write_certificate(folder) after the commit"
-                )
-            return None
-        return self._folder if wanted is None else Path(wanted)
 
     def dry_run(self, scheme: SchemeLike) -> list[str]:
         """The statements that `publish` would run, in their order."""

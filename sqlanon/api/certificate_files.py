@@ -66,9 +66,12 @@ class Files:
         return former.chain()
 
     def private(self) -> PrivateFolder:
-        """Where the files are until the release is in place."""
+        """Where the files are until the release is in place.
+
+        A process that is killed after that leaves them there, see `unfinished`.
+        """
         remove_dead_folders(self.folder)
-        return PrivateFolder(self.folder)
+        return PrivateFolder(self.folder, kept=True)
 
     def write(self, certificate: Certificate, folder: Path) -> None:
         """Writes the files into another folder than their own."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlanon.engines import DuckDBEngine, remove_dead_folders
+from sqlanon.api.unfinished import Outcome, Unfinished, file_holds, table_holds, unfinished
+from sqlanon.engines import DuckDBEngine, open_memory, remove_dead_folders
 from sqlanon.engines.duckdb import open_database
+from sqlanon.engines.duckdb_sources import parse_table
 from sqlanon.errors import EngineError
 from sqlanon.evaluate.cache import ARRAYS, KEYS, TABLE
 from sqlanon.publish import remove_leftovers
@@ -19,47 +22,95 @@ ORDER BY table_name, column_index
 """
 
 
-def clean(paths: Iterable[str | Path]) -> list[str]:
-    """Removes what killed runs and workspaces left behind; answers with what was removed.
+@dataclass
+class Cleaned:
+    """What became of leftovers.
+
+    removed   paths and names that are gone
+    finished  files of certificates that a killed run had prepared for a release that is out
+    kept      certificates of which that cannot be told, each with what to do about it
+    """
+
+    removed: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+def clean(paths: Iterable[str | Path]) -> Cleaned:
+    """Removes what killed runs and workspaces left behind.
 
     A folder loses the private folders and half-written certificates of processes that have
     died. A workspace, which is a DuckDB file with nothing but measurements, is removed. Any
-    other DuckDB file loses the spill files and private folders beside it, and no table.
+    other DuckDB file loses the spill files and private folders beside it, and no table. A
+    certificate that lacks nothing but its name gets that, if its release is there.
     """
-    removed: list[str] = []
+    cleaned = Cleaned()
     for path in map(Path, paths):
         if path.is_dir():
-            removed += _from_folder(path)
+            _clean_folder(path, cleaned)
         elif path.is_file():
-            removed += _from_database(path)
+            _clean_database(path, cleaned)
         else:
             raise EngineError(f"{path} is neither a folder nor a file.")
-    return removed
+    return cleaned
 
 
-def _from_folder(folder: Path) -> list[str]:
-    removed = [str(path) for path in remove_dead_folders(folder)]
+def _clean_folder(folder: Path, cleaned: Cleaned) -> None:
+    cleaned.removed += [str(path) for path in remove_dead_folders(folder)]
     for path in sorted(folder.glob(".sqlanon-*.tmp")):
         # A certificate is written in a moment; what is older was left by a killed process.
         if path.is_file() and time.time() - path.stat().st_mtime > _SECONDS_TO_WRITE:
             path.unlink(missing_ok=True)
-            removed.append(str(path))
-    return removed
+            cleaned.removed.append(str(path))
+    _settle(folder, cleaned, open_memory)
 
 
-def _from_database(path: Path) -> list[str]:
+def _clean_database(path: Path, cleaned: Cleaned) -> None:
     engine = open_database(path, read_only=False)
     try:
         workspace = _is_workspace(engine)
-        removed = [] if workspace else remove_leftovers(engine)
+        if not workspace:
+            cleaned.removed += remove_leftovers(engine)
     finally:
         engine.close()
-    if workspace:
-        for file in (path, Path(f"{path}.wal")):
-            if file.exists():
-                file.unlink()
-                removed.append(str(file))
-    return removed
+    if not workspace:
+        _settle(path.parent, cleaned, lambda: open_database(path))
+        return
+    for file in (path, Path(f"{path}.wal")):
+        if file.exists():
+            file.unlink()
+            cleaned.removed.append(str(file))
+
+
+def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[], DuckDBEngine]) -> None:
+    """Finishes the certificates whose release is a file, or is in the database."""
+    for each in unfinished(folder):
+        engine = opened()
+        try:
+            outcome = each.settle(_found(engine, each), remove_others=False)
+        finally:
+            engine.close()
+        if outcome is Outcome.FINISHED:
+            cleaned.finished += map(str, each.files.paths)
+        elif outcome is Outcome.REMOVED:
+            cleaned.removed.append(str(each.folder))
+        else:
+            cleaned.kept.append(
+                f"{each}; publish again, which settles it, or clean the database of the release, "
+                "or delete that folder if there is no such release"
+            )
+
+
+def _found(engine: DuckDBEngine, each: Unfinished) -> str | None:
+    """The hash of what the target holds; None where it is not here."""
+    columns = each.certificate.columns
+    file = Path(each.target)
+    if file.is_absolute():
+        return file_holds(engine, file, columns)
+    try:
+        return table_holds(engine, parse_table(each.target), columns)
+    except EngineError:
+        return None
 
 
 def _is_workspace(engine: DuckDBEngine) -> bool:

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.certificate import Certificate
+from sqlanon.model import counted
 from sqlanon.publish import Published
 
 
@@ -29,6 +30,7 @@ class Release:
     files: tuple[Path, ...]
     _read: Callable[[], pa.Table] = field(repr=False, compare=False)
     _write: Callable[[Path], tuple[Path, ...]] = field(repr=False, compare=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def target(self) -> str:
@@ -52,8 +54,9 @@ class Release:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the verification wants to be known, and what became of a replaced table."""
-        return (*self.published.verification.warnings, *self.published.lost)
+        """What the verification wants to be known, what became of a replaced table, and what a
+        killed run had left."""
+        return (*self.published.verification.warnings, *self.published.lost, *self.notes)
 
     @property
     def remains(self) -> tuple[str, ...]:
@@ -96,7 +99,7 @@ class Release:
 
     def __str__(self) -> str:
         lines = [self.certificate.document.words.summary]
-        lines.append(f"{self.rows:,} rows in {self.target}, {self.left_out:,} left out")
+        lines.append(f"{counted(self.rows, 'row')} in {self.target}, {self.left_out:,} left out")
         lines += [f"note: {warning}" for warning in self.warnings]
         lines += [f"remains: {text}" for text in self.remains]
         lines += [f"wrote {path}" for path in self.files]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import platform
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,12 @@ from sqlanon.api.places import (
 from sqlanon.api.published import Release
 from sqlanon.api.release import header_of, key_parameter, recipe_of
 from sqlanon.api.tallies import Tallies, tally
+from sqlanon.api.unfinished import (
+    file_holds,
+    finish_certificates,
+    is_released_file,
+    table_holds,
+)
 from sqlanon.certificate import Certificate, Facts, Prior
 from sqlanon.compile import Recipe, release_text
 from sqlanon.errors import EngineError, PublishError
@@ -44,6 +50,8 @@ from sqlanon.publish import (
 )
 from sqlanon.publish import Release as Order
 from sqlanon.publish.effects import remaining
+from sqlanon.publish.export import is_marked
+from sqlanon.publish.place import find_place, stage_name
 from sqlanon.publish.publishing import target_name
 from sqlanon.publish.transaction import UNCHANGED
 from sqlanon.scheme import Scheme
@@ -85,6 +93,7 @@ class Publisher:
             checks=Checks(
                 limit=section.suppression.limit,
                 verbatim=_reasons(policy, self.recipe),
+                pseudonyms={n: c.stable for n, c in policy.columns_with(Role.PSEUDONYM).items()},
                 sensitive=tuple(policy.columns_with(Role.SENSITIVE)),
             ),
             mode=section.publish.mode,
@@ -102,14 +111,22 @@ class Publisher:
         return [str(change) for change in type_changes(self.opened.engine, self.order)]
 
     def publish(
-        self, folder: Path | None, on_stage: Callable[[str], None] | None = None
+        self,
+        folder: Path | None,
+        on_stage: Callable[[str], None] | None = None,
+        *,
+        replace_file: bool = False,
     ) -> Release:
         """Publishes, and writes the certificate into `folder` where one is given.
 
         The certificate is made, and its files are written under private names, before anything
-        is put in place: a failure there stops the publish.
+        is put in place: a failure there stops the publish. A file that is no release of ours is
+        replaced with `replace_file` only.
         """
         files = None if folder is None else Files(folder, self._stem())
+        notes = () if files is None else self._finish_certificates(files.folder)
+        if not replace_file:
+            self._refuse_other_file(folder)
         prior = () if files is None else files.prepare(self._target)
         made: list[tuple[Facts, Certificate]] = []
         with ExitStack() as stack:
@@ -127,11 +144,47 @@ class Publisher:
             written = () if files is None else files.finish(private[0], published.target)
         facts, certificate = made[0]
         writer = partial(write_certificate, facts, self._stem())
-        return Release(published, certificate, written, self._reader(), writer)
+        return Release(published, certificate, written, self._reader(), writer, notes)
 
-    @property
-    def in_callers_transaction(self) -> bool:
-        return self.origin.connection is not None and self.opened.engine.in_transaction()
+    def _finish_certificates(self, folder: Path) -> tuple[str, ...]:
+        """Puts right what a run left that was killed between a release and its certificate."""
+        engine, file = self.opened.engine, self.order.file
+        table = self.order.target or self.recipe.source
+
+        def holds(columns: Sequence[str]) -> str | None:
+            if file is not None:
+                return file_holds(engine, file, columns)
+            return table_holds(engine, table, columns)
+
+        return tuple(finish_certificates(folder, self._target, holds))
+
+    def _refuse_other_file(self, folder: Path | None) -> None:
+        """A file of somebody else stays, as a table does that has not our comment."""
+        file = self.order.file
+        if file is None or not file.exists():
+            return
+        engine = self.opened.engine
+        find_place(engine, self.order, stage_name())  # refuses the source itself, in better words
+        folders = [*([] if folder is None else [folder]), file.parent]
+        if is_marked(engine, file) or is_released_file(engine, file, folders):
+            return
+        raise PublishError(
+            f"file {file} exists, and there is no certificate that tells that sqlanon made it as "
+            "it is; move it away, take another name, or have it replaced with --yes "
+            "(replace_file=True in Python)"
+        )
+
+    def folder_for(self, wanted: str | Path | None, usual: Path | None) -> Path | None:
+        """Where the certificate goes; None where it goes nowhere yet."""
+        if self.origin.connection is None or not self.opened.engine.in_transaction():
+            return usual if wanted is None else Path(wanted)
+        if wanted is not None:
+            raise PublishError(
+                f"the certificate cannot be written to {wanted} before your transaction is "
+                "committed; publish without a folder for certificates, and call "
+                "release.write_certificate(folder) after the commit"
+            )
+        return None
 
     def rewrite(self, file: Path, release: Release) -> Release:
         """Closes the database of a release and writes its file anew."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from sqlanon.api.check import Checked, open_checked
+from sqlanon.api.unfinished import unfinished
 from sqlanon.certificate import Certificate, differences
 from sqlanon.engines import Source
-from sqlanon.errors import CertificateError
+from sqlanon.errors import CertificateError, SubjectError
+from sqlanon.model import counted
 from sqlanon.publish.export import written_file
 from sqlanon.verify import Audit, audit, table_hash
 
@@ -43,7 +46,9 @@ class Recheck:
     def __str__(self) -> str:
         release = self.certificate.document.release
         if self.holds:
-            return f"the table is release {release.id}, as certified: {release.rows:,} rows"
+            return (
+                f"the table is release {release.id}, as certified: {counted(release.rows, 'row')}"
+            )
         return "\n".join(self.differences)
 
 
@@ -60,12 +65,25 @@ def recheck(
     `source` and the others are as for `check`; the certificate may be of either form.
     """
     if not isinstance(certificate, Certificate):
+        _refuse_unfinished(Path(certificate))
         certificate = Certificate.read(certificate)
     opened = open_checked(source, table=table, query=query, connection=connection)
     try:
         return _compared(_as_written(opened, source, certificate), certificate)
     finally:
         opened.engine.close()
+
+
+def _refuse_unfinished(path: Path) -> None:
+    """Says where a certificate is that a killed run has left."""
+    if path.exists() or not path.parent.is_dir():
+        return
+    for each in unfinished(path.parent):
+        if path.name in [own.name for own in each.files.paths]:
+            raise CertificateError(
+                f"{path}: is not there, but {each}; check the release with that file, or publish "
+                "again, which finishes it"
+            )
 
 
 def _as_written(opened: Source, source: object, certificate: Certificate) -> Source:
@@ -86,9 +104,26 @@ def _as_written(opened: Source, source: object, certificate: Certificate) -> Sou
 def _compared(source: Source, certificate: Certificate) -> Recheck:
     names = [info.name for info in source.columns]
     quasi = certificate.document.privacy.quasi
-    counted = audit(source, quasi) if set(quasi) <= set(names) else None
+    audited = _audited(source, certificate) if set(quasi) <= set(names) else None
     hashed = None
     if set(certificate.columns) <= set(names):
         hashed = table_hash(source.engine, source.relation, certificate.columns)
-    found = differences(certificate, counted, hashed, names)
-    return Recheck(certificate, counted, hashed, tuple(found))
+    found = differences(certificate, audited, hashed, names)
+    return Recheck(certificate, audited, hashed, tuple(found))
+
+
+def _audited(source: Source, certificate: Certificate) -> Audit:
+    """The classes of a release, in people where the subject is released as a pseudonym.
+
+    A database may take subjects for one person that differ in case, and have pseudonyms that
+    differ: then there are more of these than people, and rows are all that can be compared.
+    """
+    privacy, release = certificate.document.privacy, certificate.document.release
+    if privacy.subject in certificate.columns and privacy.subject in (
+        info.name for info in source.columns
+    ):
+        with suppress(SubjectError):  # a changed table may hold rows without one
+            by_people = audit(source, privacy.quasi, subject=privacy.subject)
+            if by_people.people <= release.people:
+                return by_people
+    return audit(source, privacy.quasi)

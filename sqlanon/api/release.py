@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from sqlanon.api.bind import quasis_of
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import Solution
@@ -63,6 +65,22 @@ def header_of(policy: Policy, source: Source, scheme: Scheme, k: int | None) -> 
         f"policy {policy.fingerprint[:16]}, scheme {scheme.fingerprint[:16]}",
         f"k = {reached if k is None else k}, required {required}",
     ]
+
+
+def portable_source(source: Source, dialect: str) -> tuple[Source, list[str]]:
+    """The source as another database can read it, and what the header says about that.
+
+    Files and data of this process are read by means of DuckDB's own; elsewhere a table takes
+    their place.
+    """
+    relation = source.relation
+    is_file = isinstance(relation, exp.Table) and not isinstance(relation.this, exp.Identifier)
+    is_data = isinstance(relation, exp.Table) and relation.catalog == "temp"
+    if dialect == "duckdb" or not (is_file or is_data):
+        return source, []
+    name = Path(source.name).name.split(".")[0] if is_file else "source"
+    note = f"reads a table {name!r}; copy {source.name} into it, with the same columns and types"
+    return replace(source, relation=exp.table_(name, quoted=True)), [note]
 
 
 def scheme_without_counting(

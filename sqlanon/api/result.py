@@ -10,6 +10,7 @@ import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
 from sqlanon.errors import SchemeError, SearchError
+from sqlanon.model import counted
 from sqlanon.scheme.scheme_file import observed_domains, write_document
 
 VERSION = 1
@@ -49,13 +50,21 @@ class SearchResult:
         if closest is None:
             return "No solution was found."
         rows, people = self.source["rows"], self.source["people"]
-        counted = f"{rows:,} rows" if rows == people else f"{rows:,} rows of {people:,} people"
+        held = counted(rows, "row")
+        if rows != people:
+            held = f"{held} of {counted(people, 'person')}"
         advice = "" if self.stopped == "finished" else "search longer, "
+        help_ = f"What may help: {advice}a smaller k, or a higher suppression limit."
+        if people < self.required_k:
+            who = "rows" if rows == people else "people"
+            help_ = (
+                f"That is more than there are {who}, so nothing can reach it: choose a smaller "
+                f"privacy.k, or a source with more {who}."
+            )
         return (
             f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
-            f"with NWP {closest.scores['nwp']:.4f}, in a source of {counted}; the policy "
-            f"requires k = {self.required_k}. What may help: {advice}a smaller k, or a higher "
-            "suppression limit."
+            f"with NWP {closest.scores['nwp']:.4f}, in a source of {held}; the policy "
+            f"requires k = {self.required_k}. {help_}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +102,7 @@ class SearchResult:
 
     def __str__(self) -> str:
         head = "  ".join(f"{name:>10}" for name in COLUMNS)
-        lines = [f"{self.method}: {len(self.solutions)} solutions", f"  {head}"]
+        lines = [f"{self.method}: {counted(len(self.solutions), 'solution')}", f"  {head}"]
         for i, solution in enumerate(self.solutions):
             values = [solution.scores.get(name) for name in COLUMNS]
             cells = ["–" if value is None else format_score(value) for value in values]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compile import Generalized, Recipe, compile_release
-from sqlanon.compile.present import Cell, cells, keeps_values
+from sqlanon.compile.present import Cell, cells, is_text, keeps_values
 from sqlanon.compile.select import class_columns
 from sqlanon.engines import Engine
+from sqlanon.histogram.atoms import exact
 from sqlanon.verify import Audit
 
 Counts = Mapping[tuple[Cell, ...], int]
@@ -59,7 +60,9 @@ def tally(
     `guarded` as the release was compiled: a view leaves unseen values out before it counts.
     """
     is_marked = _is_marked(recipe)
-    released = {item.name: _counts(engine, staged, item, is_marked) for item in recipe.generalized}
+    released = {
+        item.name: _counts(engine, staged, recipe, item, is_marked) for item in recipe.generalized
+    }
     suppressed = _small_classes(engine, recipe, guarded) if any_suppressed else {}
     marked = Marked() if is_marked is None else _marked(engine, recipe, staged, is_marked)
     return Tallies(released, suppressed, _people(engine, recipe), marked)
@@ -75,7 +78,7 @@ def _is_marked(recipe: Recipe) -> exp.Expr | None:
         return None
     marker = exp.Literal.string(recipe.marker)
     same = [
-        exp.NullSafeEQ(this=exp.column(name, quoted=True), expression=marker.copy())
+        exp.NullSafeEQ(this=exact(exp.column(name, quoted=True)), expression=marker.copy())
         for item in recipe.generalized
         for name in item.released_names
         if not item.takes_all
@@ -84,11 +87,18 @@ def _is_marked(recipe: Recipe) -> exp.Expr | None:
 
 
 def _counts(
-    engine: Engine, relation: exp.Expr, item: Generalized, is_marked: exp.Expr | None
+    engine: Engine,
+    relation: exp.Expr,
+    recipe: Recipe,
+    item: Generalized,
+    is_marked: exp.Expr | None,
 ) -> Counts:
-    columns = [exp.column(name, quoted=True) for name in item.released_names]
+    columns: list[exp.Expr] = [exp.column(name, quoted=True) for name in item.released_names]
+    if is_text(item, recipe):
+        columns = [exact(column).as_(column.name, quoted=True) for column in columns]
     rows = exp.Count(this=exp.Star()).as_("n_rows", quoted=True)
-    query = exp.select(*columns, rows).from_(relation.copy()).group_by(*_copies(columns))
+    numbers = [exp.Literal.number(n) for n in range(1, len(columns) + 1)]
+    query = exp.select(*columns, rows).from_(relation.copy()).group_by(*numbers)
     if is_marked is not None:
         query = query.where(exp.not_(is_marked))
     *values, counts = (_cells(column) for column in engine.fetch(query).columns)
@@ -154,10 +164,6 @@ def _people(engine: Engine, recipe: Recipe) -> int:
 
 def _distinct(column: str) -> exp.Count:
     return exp.Count(this=exp.Distinct(expressions=[exp.column(column, quoted=True)]))
-
-
-def _copies(columns: Sequence[exp.Column]) -> list[exp.Expr]:
-    return [column.copy() for column in columns]
 
 
 def column_losses(recipe: Recipe, tallies: Tallies, source_rows: int) -> dict[str, float]:

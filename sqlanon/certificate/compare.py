@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sqlanon.certificate.certificate import Certificate
-from sqlanon.certificate.document import Shareable, write_time
+from sqlanon.certificate.document import Privacy, Shareable, SharedPrivacy, write_time
+from sqlanon.model import counted
 from sqlanon.verify import Audit
 
 
@@ -66,10 +68,10 @@ def _counts(document: Shareable, audit: Audit) -> list[str]:
             f"of {', '.join(privacy.quasi)}, so their figures cannot be compared."
         )
     if audit.rows != release.rows:
-        sentences.append(_changed("rows", audit.rows, release.rows))
+        sentences.append(_changed("row", audit.rows, release.rows))
     if audit.by_people is not None and privacy.subject is not None:
         if audit.people != release.people:
-            sentences.append(_changed("people", audit.people, release.people))
+            sentences.append(_changed("person", audit.people, release.people))
         unit, k, classes = "people", privacy.k, privacy.classes
     else:
         unit, k, classes = "rows", privacy.by_rows.k, privacy.by_rows.classes
@@ -77,19 +79,43 @@ def _counts(document: Shareable, audit: Audit) -> list[str]:
         return sentences
     if audit.k != k:
         sentences.append(f"k, counted in {unit}, is {audit.k:,}; certified is {k:,}.")
+    if privacy.k > audit.by_rows.k == privacy.by_rows.k:
+        sentences.append(
+            f"The certificate is not right: it states k = {privacy.k:,}, but the smallest class "
+            f"has {counted(audit.by_rows.k, 'row')}, and no more people than rows."
+        )
+    elif not _is_consistent(privacy):
+        sentences.append(
+            f"The certificate contradicts itself: k = {privacy.k:,} does not go with its other "
+            "figures (risk.highest, by_rows, sizes), so one of them was changed."
+        )
     if audit.k < privacy.required_k:
         sentences.append(
             f"The table no longer holds what the policy requires: k is {audit.k:,}, "
             f"required are {privacy.required_k:,}."
         )
     if audit.classes != classes:
-        sentences.append(_changed("classes", audit.classes, classes))
+        sentences.append(_changed("class", audit.classes, classes))
     return sentences
+
+
+def _is_consistent(privacy: SharedPrivacy) -> bool:
+    """Whether what else the certificate says of the smallest class agrees with its k.
+
+    Without the subject nobody can count people again, but whoever changes k alone is found out.
+    """
+    highest = 1 / privacy.k if privacy.k else 0.0
+    agree = math.isclose(privacy.risk.highest, highest, rel_tol=1e-6)
+    if privacy.subject is None:
+        agree = agree and privacy.k == privacy.by_rows.k
+    if isinstance(privacy, Privacy):
+        agree = agree and privacy.k == min((each.size for each in privacy.sizes), default=0)
+    return agree
 
 
 def _changed(what: str, found: int, certified: int) -> str:
     more = f"{abs(found - certified):,} {'more' if found > certified else 'fewer'}"
-    return f"The table has {found:,} {what}, {more} than the {certified:,} certified."
+    return f"The table has {counted(found, what)}, {more} than the {certified:,} certified."
 
 
 def _listed(names: Sequence[str]) -> str:

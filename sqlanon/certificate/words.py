@@ -17,7 +17,7 @@ from sqlanon.certificate.document import (
     Worst,
 )
 from sqlanon.certificate.facts import Treatment
-from sqlanon.model import Mode
+from sqlanon.model import Mode, counted
 
 MOST_LISTED = 12
 
@@ -131,7 +131,7 @@ def _rows(document: Shareable) -> Iterator[str]:
     source, suppression = document.source.rows, document.suppression
     released = document.release.rows
     if released == source:
-        yield f"All {source:,} rows are released."
+        yield "The only row is released." if source == 1 else f"All {source:,} rows are released."
     else:
         yield f"{released:,} of {source:,} rows are released."
     if suppression.rows:
@@ -219,7 +219,8 @@ def _linked_by(document: Shareable) -> Iterator[str]:
         yield (
             f"The same target was released {'once' if times == 1 else f'{times:,} times'} "
             f"before, last on {day(document.prior[0].time)}. Whoever has an earlier release can "
-            f"compare: groups that overlap may leave fewer than {document.privacy.k:,} people."
+            "compare: groups that overlap may leave fewer than "
+            f"{counted(document.privacy.k, 'person')}."
         )
     else:
         yield (

@@ -1,5 +1,17 @@
 """The command line: a thin layer over the Python interface."""
 
-from sqlanon.cli.main import main
+import sys
+
+
+def main() -> None:
+    """The command `sqlanon`. Nothing heavy is imported before Ctrl-C can be answered."""
+    try:
+        from sqlanon.cli.command import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        sys.exit(130)
+
 
 __all__ = ["main"]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -87,6 +88,7 @@ def check(
     difference from the certificate is named.
     """
     if certificate is not None:
+        _refuse_others()
         _recheck(recheck(source, certificate, table=table, query=query), as_json, quiet)
         return
     if not quasi:
@@ -113,6 +115,28 @@ def check(
         for violation in result.violations:
             click.echo(violation, err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+WITH_CERTIFICATE = frozenset(
+    {"source", "certificate", "table", "query", "as_json", "quiet"}
+)  # fmt: skip
+"""What goes with --certificate: where the release is, and how the answer is printed."""
+
+
+def _refuse_others() -> None:
+    """Refuses options that a certificate answers itself: it names columns, subject and k."""
+    context = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in WITH_CERTIFICATE
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(
+            f"{' and '.join(given)} cannot be given with --certificate, which says itself what "
+            "was counted; leave one of them out"
+        )
 
 
 def _recheck(found: Recheck, as_json: bool, quiet: bool) -> None:

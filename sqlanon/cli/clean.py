@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -21,13 +22,15 @@ def clean(paths: Sequence[Path], as_json: bool, quiet: bool) -> None:
     PATH is a folder (this one unless given), a workspace, or a DuckDB database. Of a folder
     the private folders of killed runs are removed, a workspace is deleted, and of any other
     database the spill files that killed runs left beside it. Tables are never touched, nor
-    what a running process uses.
+    what a running process uses. A certificate that a killed run had prepared gets its name if
+    its release is there; if that cannot be told, it is kept.
     """
-    removed = remove(paths or [Path()])
+    found = remove(paths or [Path()])
     if as_json:
-        print_json({"removed": removed})
+        print_json(asdict(found))
     elif not quiet:
-        for path in removed:
-            click.echo(f"removed {path}")
-        if not removed:
+        for word, lines in asdict(found).items():
+            for line in lines:
+                click.echo(f"{word} {line}")
+        if not any(asdict(found).values()):
             click.echo("nothing to remove")

@@ -16,7 +16,9 @@ from sqlanon.api import Anonymizer, Release
 from sqlanon.api.solution import format_label
 from sqlanon.cli.output import console, print_json
 from sqlanon.errors import PublishError
-from sqlanon.model import Mode
+from sqlanon.model import Mode, counted
+
+NOT_DONE = 1
 
 
 @click.command(epilog="Example: sqlanon publish policy.yml --scheme result.json --dry-run")
@@ -27,7 +29,7 @@ from sqlanon.model import Mode
     help="scheme.json, result.json (its chosen solution), or result.json#N.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before a table is replaced.")
+@click.option("-y", "--yes", is_flag=True, help="Replace a table without asking, and any file.")
 @click.option(
     "--rewrite",
     is_flag=True,
@@ -68,7 +70,11 @@ def publish(
             _ask(anonymizer, scheme)
         with _stages(quiet or as_json) as on_stage:
             release = anonymizer.publish(
-                scheme, certificates=certificates, rewrite=rewrite, on_stage=on_stage
+                scheme,
+                certificates=certificates,
+                rewrite=rewrite,
+                replace_file=yes,
+                on_stage=on_stage,
             )
     if as_json:
         print_json(release.to_dict())
@@ -78,7 +84,7 @@ def publish(
 
 def show(release: Release, screen: Console) -> None:
     """What was published, in words."""
-    screen.print(f"[bold green]published[/] {release.rows:,} rows, ", end="")
+    screen.print(f"[bold green]published[/] {counted(release.rows, 'row')}, ", end="")
     lines = [f"{release.left_out:,} left out, to {release.target}"]
     lines.append(release.certificate.document.words.summary)
     lines += [f"note: {warning}" for warning in release.warnings]
@@ -109,7 +115,8 @@ def _ask(anonymizer: Anonymizer, scheme: str) -> None:
             f"{source} would be replaced and nobody can be asked; say --yes if that is meant"
         )
     if not click.confirm("Replace it?", err=True):
-        raise click.Abort
+        click.echo(f"Nothing was changed: {source} is as it was.", err=True)
+        sys.exit(NOT_DONE)
 
 
 @contextmanager

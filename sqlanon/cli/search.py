@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import click
 from rich.console import Console
@@ -14,6 +15,7 @@ from sqlanon.cli.output import REQUIREMENT_FAILS, console, front_table, group_ta
 from sqlanon.cli.progress import watching
 from sqlanon.cli.walk import walk
 from sqlanon.errors import SearchError
+from sqlanon.model import counted
 
 
 @click.command(epilog="Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json")
@@ -61,8 +63,7 @@ def search(
     With `--method reference-direction` you walk over the efficient solutions step by step:
     every step asks what to do next.
     """
-    if not output.absolute().parent.is_dir():  # better said now than after a long search
-        raise SearchError(f"{output}: there is no folder {output.parent} to write it to")
+    _refuse_unwritable(output)  # better said now than after a long search
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         section = anonymizer.policy.section.search
         name = method or section.method
@@ -93,10 +94,25 @@ def search(
         for note in result.notes:
             screen.print(note)
         screen.print(
-            f"{result.evaluations['asked']:,} evaluations, {result.evaluations['distinct']:,} "
-            f"distinct, in {result.seconds:.1f} s; written to {output}",
+            f"{counted(result.evaluations['asked'], 'evaluation')}, "
+            f"{result.evaluations['distinct']:,} distinct, in {result.seconds:.1f} s; "
+            f"written to {output}",
             markup=False,
         )
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+def _refuse_unwritable(output: Path) -> None:
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise SearchError(f"{output}: there is no folder {output.parent} to write it to")
+    try:
+        with TemporaryFile(dir=folder):
+            return
+    except OSError as error:
+        raise SearchError(
+            f"{output}: cannot be written to {output.parent} ({error.strerror}); name another "
+            "file with --output"
+        ) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sqlglot import exp
@@ -23,7 +24,7 @@ from sqlanon.compile.values import (
 )
 from sqlanon.domain import IntervalDomain
 from sqlanon.histogram.atoms import literal
-from sqlanon.model import Form, Output
+from sqlanon.model import Form, Output, Value
 
 MOST_CASES = 100
 """A CASE of more branches, or with more listed values, is written as a join instead: nobody
@@ -38,6 +39,9 @@ class Mapping:
 
     keys      the columns that the condition reads: values of the domain
     released  the columns with what is released
+    nearest   a condition of the form value ≥ low: only the row with the greatest low that meets
+              it can meet `condition` too. None for a list that is not to be read like this
+    within    whether that row does; None where it always does
     """
 
     item: Generalized
@@ -46,6 +50,8 @@ class Mapping:
     released: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     condition: exp.Expr
+    nearest: exp.Expr | None = None
+    within: exp.Expr | None = None
 
     def tuples(self) -> list[exp.Tuple]:
         """The rows as SQL, made anew: two statements cannot share them."""
@@ -71,8 +77,13 @@ class Written:
     mapping: Mapping | None = None
 
 
-def written(item: Generalized, recipe: Recipe, mapping_name: str) -> Written:
-    """A generalized column as SQL; `mapping_name` is free for a list."""
+def written(
+    item: Generalized, recipe: Recipe, mapping_name: str, *, standard: bool = False
+) -> Written:
+    """A generalized column as SQL; `mapping_name` is free for a list.
+
+    `standard` leaves out the nearest row of lists, which not every database can find.
+    """
     groups = cells(item)
     if item.takes_all:
         return Written(tuple(constant(c) for c in groups[0]))
@@ -80,7 +91,7 @@ def written(item: Generalized, recipe: Recipe, mapping_name: str) -> Written:
         return _kept(item, mapping_name)
     otherwise = _otherwise(item, recipe)
     if _is_joined(item):
-        result = _joined(item, groups, otherwise, mapping_name)
+        result = _joined(item, groups, otherwise, mapping_name, standard)
     else:
         result = _cases(item, groups, otherwise)
     if hides_unseen(item, recipe):
@@ -130,7 +141,11 @@ def _cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: e
 
 
 def _joined(
-    item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr, name: str
+    item: Generalized,
+    groups: tuple[tuple[Cell, ...], ...],
+    otherwise: exp.Expr,
+    name: str,
+    standard: bool,
 ) -> Written:
     """A range join for intervals, a mapping join for values."""
     domain = item.column.domain
@@ -141,15 +156,22 @@ def _joined(
     # The ends of an interval are in its row already.
     own = item.output in (Output.LABEL, Output.MIDPOINT)
     mapping = make(item, groups if own else ((),) * len(groups), name, (item.output,) * own)
+    if standard:
+        mapping = replace(mapping, nearest=None, within=None)
     columns = (item.output,) if own else ("low", "high")[: len(item.released_names)]
     outputs = []
     for column, null in zip(columns, groups[-1], strict=True):
         output: exp.Expr = _of(mapping, column)
-        if not isinstance(otherwise, exp.Null):
-            output = exp.Coalesce(this=output, expressions=[otherwise.copy()])
-            if domain.has_null:
-                alone = exp.If(this=is_null(value_of(item)), true=constant(null))
-                output = exp.Case(ifs=[alone], default=output)
+        default = None if isinstance(otherwise, exp.Null) else otherwise.copy()
+        ifs = []
+        if default is not None and domain.has_null:
+            ifs.append(exp.If(this=is_null(value_of(item)), true=constant(null)))
+        if mapping.within is not None:
+            ifs.append(exp.If(this=mapping.within.copy(), true=output))
+            output = exp.Case(ifs=ifs, default=default)
+        elif default is not None:
+            output = exp.Coalesce(this=output, expressions=[default])
+            output = exp.Case(ifs=ifs, default=output) if ifs else output
         outputs.append(output)
     return Written(tuple(outputs), _found(item, mapping), mapping)
 
@@ -172,7 +194,7 @@ def _mapping_of_values(
 def _mapping_of_intervals(
     item: Generalized, groups: tuple[tuple[Cell, ...], ...], name: str, released: tuple[str, ...]
 ) -> Mapping:
-    """One row a group, joined by low ≤ value < high, a shape that databases join quickly.
+    """One row a group, joined by low ≤ value < high.
 
     The last interval takes its right end too where it is closed, and a group of one value,
     whose low and high are the same, nothing but that. What lies beyond an open end is looked
@@ -202,7 +224,12 @@ def _mapping_of_intervals(
     if closed:
         at_most = place.copy() <= high_end.copy()
         conditions[1:] = [at_most, exp.or_(conditions[1], *closed)]
-    return Mapping(item, name, ("low", "high"), released, tuple(rows), exp.and_(*conditions))
+    if all(map(is_wide, runs)):
+        nearest, within = _in_reach(item, ends[0], ends[-1]) >= low_end.copy(), None
+    else:  # between single values lie others that belong to no group
+        nearest, within = place.copy() >= low_end.copy(), place.copy() <= high_end.copy()
+    condition = exp.and_(*conditions)
+    return Mapping(item, name, ("low", "high"), released, tuple(rows), condition, nearest, within)
 
 
 def _nearest(item: Generalized, first: Cell, last: Cell) -> exp.Expr:
@@ -220,8 +247,26 @@ def _nearest(item: Generalized, first: Cell, last: Cell) -> exp.Expr:
     return exp.Case(ifs=ifs, default=value) if ifs else value
 
 
+def _in_reach(item: Generalized, first: Value, end: Value) -> exp.Expr:
+    """The value, NULL where it lies above the last interval, the lowest start below an open one.
+
+    What lies below a closed first interval finds no start there.
+    """
+    value, ifs = value_of(item), []
+    if item.is_open:
+        start = value_literal(item, first)
+        ifs.append(exp.If(this=value.copy() < start, true=start.copy()))
+        if not takes_no_nan(item):
+            return exp.Case(ifs=ifs, default=value)
+    top = literal(math.inf) if item.is_open else value_literal(item, end)
+    ifs.append(exp.If(this=value.copy() <= top, true=value))
+    return exp.Case(ifs=ifs)
+
+
 def _found(item: Generalized, mapping: Mapping) -> exp.Expr:
     found = is_not_null(_of(mapping, mapping.keys[0]))
+    if mapping.within is not None:
+        found = mapping.within.copy()
     return exp.or_(found, is_null(value_of(item))) if item.column.domain.has_null else found
 
 

@@ -33,12 +33,14 @@ class Released:
 def keeps_values(item: Generalized, recipe: Recipe) -> bool:
     """Whether the column can keep its type: every value is a group, and nothing else is written.
 
-    A top label or a marker beside the values makes it text.
+    A top label or a marker beside the values makes it text, and so do the names of a level
+    that min_level asks for, also where every value has one of its own.
     """
     return (
         item.output is Output.LABEL
         and isinstance(item.column.domain, ValueDomain)
         and len(item.partition) == item.column.size
+        and item.column.min_level == 0
         and item.null_label is None
         and recipe.unseen is not Unseen.TOP
         and not (recipe.suppress and recipe.marker is not None)
@@ -102,7 +104,9 @@ def top_cell(item: Generalized) -> str:
     hierarchy = item.column.hierarchy
     top = hierarchy.levels[-1][0] if hierarchy and hierarchy.height else "*"
     for (start, stop), (label, *_) in zip(item.partition.runs, cells(item), strict=True):
-        everything = start == 0 and stop >= item.column.domain.width > 1
+        # A lone value is everything only where its label is not the value itself.
+        several = item.column.domain.width > 1 or item.column.min_level > 0
+        everything = start == 0 and stop >= item.column.domain.width and several
         if label == top and not everything:
             raise CompileError(
                 f"column {item.name!r}: the top label {top!r} is also the label of a group; choose "

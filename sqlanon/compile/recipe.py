@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
 from sqlanon.model import Form, Order, Output, Unseen
-from sqlanon.scheme import Column, Partition
+from sqlanon.scheme import Column, Partition, group_labels
 from sqlanon.scheme.labels import WHOLE
 
 
@@ -63,13 +63,19 @@ class Generalized:
     def takes_all(self) -> bool:
         """Whether there is one group, and what is written for it is true of any value.
 
-        The label of a single atom, the ends of a range and the name of a root are not.
+        The label of a single atom, the ends of a range and the name of a node are not.
         """
-        hierarchy = self.column.hierarchy
-        named = hierarchy is not None and hierarchy.height and hierarchy.levels[-1][0] != WHOLE
-        open_range = self.is_open and isinstance(self.column.domain, IntervalDomain)
-        several = self.output is Output.LABEL and self.column.size > 1 and not named
-        return len(self.partition) == 1 and (several or open_range)
+        if len(self.partition) > 1:
+            return False
+        domain = self.column.domain
+        if self.is_open and isinstance(domain, IntervalDomain):
+            return True
+        is_atom = self.column.size == 1 and (self.column.min_level == 0 or not domain.width)
+        return (
+            self.output is Output.LABEL
+            and not is_atom
+            and group_labels(self.column, self.partition) == (WHOLE,)
+        )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlanon.compile.generalize import Mapping, Written, written
 from sqlanon.compile.present import check_marker, is_text
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
-from sqlanon.compile.values import SOURCE, cell, exact, is_null
+from sqlanon.compile.values import SOURCE, cell, is_null
 from sqlanon.errors import CompileError
+from sqlanon.histogram.atoms import exact
 from sqlanon.model import Order, Unseen
 
 PSEUDONYM_LENGTH = 32
@@ -36,13 +37,14 @@ class Compiled:
 
 
 def compile_release(
-    recipe: Recipe, *, guarded: bool = False, keep_subject: bool = False
+    recipe: Recipe, *, guarded: bool = False, keep_subject: bool = False, standard: bool = False
 ) -> Compiled:
     """The SELECT of a release.
 
     `guarded` leaves out classes below k whatever the recipe says, and values that belong to
     no group: a view stays safe when its source changes. `keep_subject` adds the subject, for
-    a staged table that is still to be verified.
+    a staged table that is still to be verified. `standard` keeps to joins that every database
+    has; without it values find their intervals by ASOF joins, which yield the same rows.
     """
     if not recipe.generalized:
         raise CompileError("there is no quasi-identifier; give at least one column that role")
@@ -52,12 +54,13 @@ def compile_release(
             "suppression.rows: a view leaves small classes out; it cannot mark them, because "
             "the marked rows might become too few later"
         )
-    return _Select(recipe, guarded, keep_subject).compiled()
+    return _Select(recipe, guarded, keep_subject, standard).compiled()
 
 
 class _Select:
-    def __init__(self, recipe: Recipe, guarded: bool, keep_subject: bool) -> None:
+    def __init__(self, recipe: Recipe, guarded: bool, keep_subject: bool, standard: bool) -> None:
         self._recipe = recipe
+        self._standard = standard
         self._suppress = guarded or recipe.suppress
         self._only_covered = guarded or recipe.unseen is Unseen.LEAVE_OUT
         self._names = _free_names(recipe.source)
@@ -78,7 +81,8 @@ class _Select:
 
     def _write(self, item: Item) -> Written:
         if isinstance(item, Generalized):
-            return written(item, self._recipe, self._name(f"{item.name}_map"))
+            name = self._name(f"{item.name}_map")
+            return written(item, self._recipe, name, standard=self._standard)
         if isinstance(item, Pseudonym):
             return Written((_pseudonym(item),))
         return Written((_verbatim(item),))
@@ -107,8 +111,11 @@ class _Select:
         for _, as_sql in self._written:
             mapping = as_sql.mapping
             if mapping is not None and mapping.name in read:
-                on = mapping.condition
-                select = select.join(_table(mapping.name), on=on, join_type="left")
+                # DuckDB compares a row with half of the intervals in a range join.
+                on, kind = mapping.condition, "left"
+                if mapping.nearest is not None:
+                    on, kind = mapping.nearest, "asof left"
+                select = select.join(_table(mapping.name), on=on, join_type=kind)
                 lists.append(_list(mapping))
         return select, lists
 

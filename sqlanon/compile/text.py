@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from sqlanon.compile.recipe import Recipe
 from sqlanon.compile.select import compile_release
-from sqlanon.compile.values import EXACT_COLLATION
 from sqlanon.errors import CompileError
+from sqlanon.histogram.atoms import EXACT_COLLATION
 
 DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))
 """The dialects that SQL can be printed in."""
@@ -26,7 +26,7 @@ _EXACT_COLLATION = {
 
 def release_text(recipe: Recipe, dialect: str = "duckdb", *, guarded: bool = False) -> str:
     """The SELECT of a release with its header, in a dialect; it ends with a newline."""
-    compiled = compile_release(recipe, guarded=guarded)
+    compiled = compile_release(recipe, guarded=guarded, standard=dialect != "duckdb")
     lines = [f"-- {' '.join(line.split())}" for line in recipe.header]
     return "\n".join([*lines, statement_text(compiled.select, dialect) + ";\n"])
 
@@ -48,6 +48,8 @@ def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
     if dialect == "duckdb":
         return statement
     adapted = statement.copy()
+    if any(join.method == "ASOF" for join in adapted.find_all(exp.Join)):
+        raise CompileError(f"an ASOF join cannot be written in {dialect}; compile it as standard")
     for collated in list(adapted.find_all(exp.Collate)):
         if collated.expression.name != EXACT_COLLATION:
             continue

@@ -10,13 +10,10 @@ from sqlglot import exp
 from sqlanon.compile.present import Cell
 from sqlanon.compile.recipe import Generalized
 from sqlanon.domain import IntervalDomain
-from sqlanon.histogram.atoms import counted_value, literal
+from sqlanon.histogram.atoms import counted_value, exact, literal
 from sqlanon.model import Kind, Value, format_value
 
 SOURCE = "source"
-
-EXACT_COLLATION = "binary"
-"""The collation under which texts are equal only if they are the same text, as DuckDB names it."""
 
 
 def cell(name: str) -> exp.Column:
@@ -25,20 +22,16 @@ def cell(name: str) -> exp.Column:
 
 
 def value_of(item: Generalized) -> exp.Expr:
-    """The source's value in the form in which atoms are compared."""
+    """The source's value in the form in which atoms are compared.
+
+    Texts are compared exactly: otherwise a reader of a view could join classes with
+    SET default_collation = 'nocase'.
+    """
     value = _counted(item)
     if item.column.domain.kind is Kind.TEXT:
         return exact(value)
     # Adding 0.0 makes -0.0 and 0.0 one text; comparisons know that anyway.
     return value.this if isinstance(value, exp.Add) else value
-
-
-def exact(text: exp.Expr) -> exp.Expr:
-    """A text that equals no other one, whatever collation its column or the session has.
-
-    Without it a reader of a view could join classes: SET default_collation = 'nocase'.
-    """
-    return exp.Collate(this=text, expression=exp.to_identifier(EXACT_COLLATION, quoted=True))
 
 
 def kept_value(item: Generalized) -> exp.Expr:
@@ -100,7 +93,11 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     domain = item.column.domain
     found: list[exp.Expr] = []
     if isinstance(domain, IntervalDomain):
-        found.append(_inside(item, 0, domain.width))
+        several = item.partition.runs[0][1] < domain.width
+        if several and item.is_open and takes_no_nan(item):
+            found.append(value_of(item) <= literal(math.inf))  # the last interval has no NaN
+        else:
+            found.append(_inside(item, 0, domain.width))
     elif item.by_intervals:
         found += _in_intervals(item)
     elif domain.width:

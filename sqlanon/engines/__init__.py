@@ -20,7 +20,12 @@ from sqlanon.engines.base import (
     Tracer,
 )
 from sqlanon.engines.duckdb import DuckDBEngine, open_memory
-from sqlanon.engines.private_folder import PrivateFolder, finish_file, remove_dead_folders
+from sqlanon.engines.private_folder import (
+    PrivateFolder,
+    dead_kept_folders,
+    finish_file,
+    remove_dead_folders,
+)
 from sqlanon.engines.publishing import Opened, open_for_publishing
 from sqlanon.errors import EngineError
 
@@ -37,6 +42,7 @@ __all__ = [
     "Statement",
     "TableDetails",
     "Tracer",
+    "dead_kept_folders",
     "finish_file",
     "open_engine",
     "open_for_publishing",

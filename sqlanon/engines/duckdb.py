@@ -74,6 +74,7 @@ class DuckDBEngine:
     ) -> None:
         self.tracer = tracer or Tracer()
         self.owned = owned
+        self.reading = "the database"  # in messages: the source that was opened here last
         self._connection = connection
         self._registered: list[str] = []
         self._on_close: list[Callable[[], object]] = []
@@ -95,10 +96,10 @@ class DuckDBEngine:
                 if result.column_names == ["Count"] and result.num_rows == 1:
                     running.rows = result.column(0)[0].as_py()
         except EngineError as error:
-            hidden = _without(str(error), parameters or {})
-            if hidden == str(error):
+            if not parameters:
                 raise
-            raise EngineError(hidden) from None
+            # The cause goes too: what DuckDB said may quote a parameter.
+            raise EngineError(_without(str(error), parameters)) from None
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         described = self.fetch(exp.Describe(this=exp.select("*").from_(relation)))
@@ -210,7 +211,7 @@ class DuckDBEngine:
         try:
             yield
         except duckdb.Error as error:
-            raise explain(error, self._tables) from error
+            raise explain(error, self._tables, self.reading) from error
 
     def _tables(self) -> list[str]:
         """Every table and view, spelled the way `table` of the sources reads it."""

@@ -62,14 +62,21 @@ def locate(engine: Engine, table: exp.Table, *, to_create: bool) -> exp.Table:
     """The full name that DuckDB gives to a table, in the spelling of the catalog."""
     candidates = list(places(engine, table, to_create))
     if not candidates:
-        raise EngineError(
-            f"There is no database or schema {table.sql('duckdb', identify=True)} could be in."
-        )
+        raise EngineError(_no_schema(table))
     found = {_key(_table(row)): _table(row) for row in _rows(engine, _OBJECTS)}
     for place in candidates:
         if _key(place) in found:
             return found[_key(place)]
     return next((place for place in candidates if place.catalog != "temp"), candidates[0])
+
+
+def _no_schema(table: exp.Table) -> str:
+    schema = exp.to_identifier(table.db, quoted=True).sql("duckdb")
+    within = f" in the database {table.catalog!r}" if table.catalog else ""
+    return (
+        f"There is no schema {table.db!r}{within} for the table {table.name!r}. Make it with "
+        f"CREATE SCHEMA {schema}, or name the table without a schema or with one that exists."
+    )
 
 
 def places(engine: Engine, table: exp.Table, to_create: bool = False) -> Iterator[exp.Table]:

@@ -32,6 +32,7 @@ def table(engine: DuckDBEngine, name: str) -> Source:
 
     A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
     """
+    engine.reading = f"table {name!r}"
     return _source(engine, parse_table(name), name)
 
 
@@ -41,6 +42,7 @@ def query(engine: DuckDBEngine, text: str) -> Source:
     The query becomes part of larger statements, so it is parsed and written anew. Where that
     yields other columns than the text itself does, it is refused: a view does the same.
     """
+    engine.reading = "the source's query (source.query of a policy)"
     relation = _parse_query(engine, text)
     described = engine.fetch(f"DESCRIBE {text}").to_pylist()
     originals = [(row["column_name"], row["column_type"]) for row in described]
@@ -78,10 +80,13 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
         options |= {"sample_size": -1, "auto_type_candidates": _CSV_TYPES}
     if suffix.endswith(".gz"):
         options["compression"] = "gzip"
+    engine.reading = f"file {path}"
     function = "read_parquet" if suffix == ".parquet" else "read_csv"
     try:
         return _source(engine, _call(function, _as_pattern(path), options), str(path))
     except EngineError as error:
+        if str(error).startswith(f"File {path}"):
+            raise
         raise EngineError(f"File {path} cannot be read. {error}") from error
 
 
@@ -98,8 +103,12 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
         try:
             arrow = pa.Table.from_pandas(content, preserve_index=False)
         except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = "; ".join(str(part) for part in error.args)
-            raise EngineError(f"The DataFrame cannot be read as a table. {reason}") from error
+            # pyarrow quotes the value, and names the column in an argument of its own.
+            named = [str(part) for part in error.args if str(part).startswith("Conversion failed")]
+            reason = named[0] if named else "Its columns hold what is no value of one type"
+            raise EngineError(
+                f"The DataFrame cannot be read as a table. {reason}; give the column one type."
+            ) from error
     elif isinstance(content, pa.Table):
         name, arrow = "Arrow table", content
         _refuse_twins(arrow.column_names, "The Arrow table")
@@ -107,6 +116,9 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
         raise EngineError(
             f"Data are a pandas DataFrame or a pyarrow Table, not {type(content).__name__}."
         )
+    if not arrow.column_names:
+        raise EngineError(f"The {name} is empty: a source has at least one column.")
+    engine.reading = f"the {name}"
     return _source(engine, engine.register(arrow), name)
 
 

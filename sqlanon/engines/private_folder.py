@@ -17,6 +17,7 @@ if sys.platform != "win32":
     import fcntl
 
 _PREFIX, _SUFFIX = ".sqlanon-", ".tmp"
+_KEPT = ".sqlanon-kept-"
 _LOCK = "lock"
 _SECONDS_TO_LOCK = 60.0
 
@@ -25,13 +26,15 @@ class PrivateFolder:
     """A folder that only its owner may enter, removed at the end with everything in it.
 
     It lies in the folder `beside`, so that a finished file moves out of it by a rename. A lock
-    tells the folders of living processes from those that a killed one has left.
+    tells the folders of living processes from those that a killed one has left. What is in a
+    `kept` one may be needed even then: `remove_dead_folders` passes it by.
     """
 
-    def __init__(self, beside: Path) -> None:
+    def __init__(self, beside: Path, *, kept: bool = False) -> None:
+        prefix = _KEPT if kept else _PREFIX
         # mkdtemp gives the folder the permissions 0700.
         try:
-            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=beside))
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, suffix=_SUFFIX, dir=beside))
         except OSError as error:
             raise EngineError(f"Folder {beside} cannot be written to: {error.strerror}.") from error
         self._lock = -1
@@ -64,20 +67,38 @@ class PrivateFolder:
 
 
 def remove_dead_folders(beside: Path) -> list[Path]:
-    """Removes the private folders in a folder whose process has died; answers with them."""
+    """Removes the private folders in a folder whose process has died; answers with them.
+
+    Those that are kept stay, see `dead_kept_folders`.
+    """
     removed = []
-    for folder in sorted(beside.glob(f"{_PREFIX}*{_SUFFIX}")):
-        if folder.is_dir() and not folder.is_symlink() and _is_dead(folder):
+    for folder in _folders(beside, _PREFIX):
+        if not folder.name.startswith(_KEPT) and _is_dead(folder):
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
     return removed
 
 
-def _is_dead(folder: Path) -> bool:
+def dead_kept_folders(beside: Path) -> list[Path]:
+    """The kept private folders in a folder whose process has died."""
+    # In one with files in it the lock was taken before they were written.
+    return [
+        folder
+        for folder in _folders(beside, _KEPT)
+        if _is_dead(folder, young_too=any(path.name != _LOCK for path in folder.iterdir()))
+    ]
+
+
+def _folders(beside: Path, prefix: str) -> list[Path]:
+    found = sorted(beside.glob(f"{prefix}*{_SUFFIX}"))
+    return [folder for folder in found if folder.is_dir() and not folder.is_symlink()]
+
+
+def _is_dead(folder: Path, *, young_too: bool = False) -> bool:
     lock = folder / _LOCK
     try:
         # The process of a young one may be about to lock it.
-        if time.time() - folder.stat().st_mtime <= _SECONDS_TO_LOCK:
+        if not young_too and time.time() - folder.stat().st_mtime <= _SECONDS_TO_LOCK:
             return False
         return not lock.exists() or _is_free(lock)
     except OSError:

@@ -94,10 +94,20 @@ class Hierarchy:
         """
         return tuple(self._children)
 
-    def label_of(self, start: int, stop: int) -> str | None:
-        """The label of the node that covers exactly the leaves start ≤ i < stop, if any."""
+    def label_of(self, start: int, stop: int, least: int = 0) -> str | None:
+        """The label of the node that covers exactly the leaves start ≤ i < stop, if any.
+
+        Of several it is the lowest that is on level `least` or above.
+        """
         node = self._by_range.get((start, stop))
-        return node.label if node else None
+        if node is None or node.level >= least:
+            return node.label if node else None
+        if least > self.height:
+            return None
+        labels = self.levels[least]
+        # The node above holds these leaves; whether it holds more, its neighbours tell.
+        wider = labels[start - 1 : start] + labels[stop : stop + 1]
+        return None if labels[start] in wider else labels[start]
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """The nodes directly below `node`, from left to right; a leaf has none."""

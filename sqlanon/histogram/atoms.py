@@ -13,6 +13,9 @@ from sqlanon.model import Kind, Value, format_value
 OUTSIDE = -1
 """The atom number of a value that a declared range does not cover."""
 
+EXACT_COLLATION = "binary"
+"""The collation under which texts are equal only if they are the same text, as DuckDB names it."""
+
 
 def column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
@@ -26,6 +29,17 @@ def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
     if kind is Kind.TEXT and not type_.upper().startswith(("VARCHAR", "TEXT", "STRING")):
         return exp.cast(value, "text")
     return value
+
+
+def exact(text: exp.Expr) -> exp.Expr:
+    """A text that equals no other one, whatever collation its column or the session has."""
+    return exp.Collate(this=text, expression=exp.to_identifier(EXACT_COLLATION, quoted=True))
+
+
+def told_apart(name: str, kind: Kind, type_: str) -> exp.Expr:
+    """The column as values are told apart, also where its collation takes them for equal."""
+    value = counted_value(name, kind, type_)
+    return exact(value) if kind is Kind.TEXT else value
 
 
 def interval_atom(domain: IntervalDomain) -> exp.Expr:

@@ -16,7 +16,14 @@ from sqlanon.domain import Domain, IntervalDomain
 from sqlanon.engines import Source
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram.atoms import OUTSIDE, column, counted_value, interval_atom
+from sqlanon.histogram.atoms import (
+    OUTSIDE,
+    column,
+    counted_value,
+    exact,
+    interval_atom,
+    told_apart,
+)
 from sqlanon.histogram.encode import Counted, Encoded, describe_uncovered, encode
 from sqlanon.histogram.histogram import Codes, Facet, Histogram, Ints, Tally
 from sqlanon.histogram.quasi import Quasi
@@ -37,6 +44,10 @@ def count(
     With `subject`, people are the distinct values of that column. Without a subject this is
     a single GROUP BY; with one, each facet takes a query more. Raises UncoveredValueError
     when a declared domain does not cover the data.
+
+    Texts are told apart exactly, as a release and its verification do. Only subjects that the
+    database takes for equal, by a collation, are one person: there are never more people than
+    the database knows.
     """
     if not quasis:
         raise DomainError("there is no quasi-identifier; give at least one column that role")
@@ -69,8 +80,10 @@ class _Counter:
         info = self.source.column(subject)
         kind = _supported(info.kind, subject, info.type)
         identity = counted_value(subject, kind, info.type)
+        # Of the spellings of one person any could come back, so the templates choose the first.
+        spelling = exact(identity.copy()) if kind is Kind.TEXT else None
         people = self._count_subjects(subject, identity)
-        table = self._fetch("count_people.sql", subject=identity)
+        table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
         columns, codes, rows = self._encoded(table)
         movers = pc.unique(table["mover"]).drop_null()
         numbered = movers.take(pc.sort_indices(movers))
@@ -78,7 +91,10 @@ class _Counter:
         facets = {}
         for value in self.values:
             part = self._fetch(
-                "count_people_by_value.sql", subject=identity, value=value.expression
+                "count_people_by_value.sql",
+                subject=identity,
+                spelling=spelling,
+                value=value.expression,
             )
             codes, rows = self._encoded_again(part, columns)
             encoded = encode(value, part["v0"], rows)
@@ -97,12 +113,12 @@ class _Counter:
                     "on the session; cast it to a timestamp without zone in the source query"
                 )
             return Counted(quasi.name, kind, interval_atom(domain), domain)
-        return Counted(quasi.name, kind, counted_value(quasi.name, kind, info.type), domain)
+        return Counted(quasi.name, kind, told_apart(quasi.name, kind, info.type), domain)
 
     def _value(self, name: str) -> Counted:
         info = self.source.column(name)
         kind = _supported(info.kind, name, info.type)
-        return Counted(name, kind, counted_value(name, kind, info.type))
+        return Counted(name, kind, told_apart(name, kind, info.type))
 
     def _fetch(self, template: str, **context: Any) -> pa.Table:
         dialect = self.source.engine.dialect

@@ -16,9 +16,13 @@ from pydantic import ValidationError
 
 from sqlanon.errors import PolicyError
 from sqlanon.policy.columns import ColumnSection, Role
+from sqlanon.policy.partial import contradictions
 from sqlanon.policy.problems import describe, line_at
 from sqlanon.policy.schema import PolicySection
 from sqlanon.policy.variables import PUBLISH, SOURCE, Expansion, expand, key_place
+
+DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")
+"""How names of files end that hold data. Of these nothing is read, and so nothing shown."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,11 @@ class Policy:
 def read_policy(path: str | Path) -> Policy:
     """The policy in a YAML file."""
     path = Path(path)
+    if path.name.lower().endswith(DATA):
+        raise PolicyError(
+            f"{path}: is a table by its name, not a policy; write a policy, such as policy.yml, "
+            "that names it as its source"
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -99,8 +108,11 @@ def parse_policy(
     `environment` holds the variables that addresses and keys may name as ${NAME}.
     """
     if not isinstance(document, Mapping):
-        found = "nothing" if document is None else f"{type(document).__name__} {document!r:.60}"
-        raise PolicyError(f"{origin}: expected keys such as `columns:`, found {found}")
+        # Without what it holds: somebody may have named a file of data instead.
+        found = _KINDS.get(type(document), "something else")
+        raise PolicyError(
+            f"{origin}: is not a policy; expected keys such as `columns:`, found {found}"
+        )
     problems: list[str] = []
     try:
         document = _plain(document)
@@ -110,10 +122,14 @@ def parse_policy(
     except RecursionError:
         raise PolicyError(f"{origin}: is nested too deeply") from None
     except ValidationError as error:
-        raise _refusal(origin, [*describe(error, document), *problems]) from None
+        lines = [*describe(error, document), *problems, *contradictions(error, document)]
+        raise _refusal(origin, lines) from None
     if problems:
         raise _refusal(origin, problems)
     return Policy(section, folder or Path(), origin, expansion)
+
+
+_KINDS = {type(None): "nothing", str: "plain text", list: "a list"}
 
 
 def _refusal(origin: str, problems: list[str]) -> PolicyError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from enum import StrEnum
 from typing import Annotated
 
@@ -56,8 +56,34 @@ class PolicySection(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> PolicySection:
-        refuse([*self._about_people(), *self._about_columns(), *self._about_the_release()])
+        refuse(self.contradictions())
         return self
+
+    def contradictions(self, broken: Collection[str] = ()) -> list[str]:
+        """What sections say together that cannot be.
+
+        Of a policy with other mistakes, `broken` names the keys whose values are not valid and
+        hence not here; nothing is said that might be different once these are corrected.
+        """
+        return [
+            line
+            for keys, check in self._checks().items()
+            if not keys.intersection(broken)
+            for line in check()
+        ]
+
+    def _checks(self) -> dict[frozenset[str], Callable[[], Iterator[str]]]:
+        """By the keys whose values must be known: single columns may be missing from `columns`,
+        where the key `columns` is not among them."""
+        return {
+            frozenset({"subject", "one_row_per_person"}): self._about_people,
+            frozenset({"subject"}): self._about_the_subject,
+            frozenset({"columns"}): self._about_weights,
+            frozenset(): self._about_single_columns,
+            frozenset({"suppression", "privacy"}): self._about_suppression,
+            frozenset({"source", "publish"}): self._about_the_place,
+            frozenset({"publish"}): self._about_a_view,
+        }
 
     def _about_people(self) -> Iterator[str]:
         if self.subject is not None and self.one_row_per_person:
@@ -67,6 +93,8 @@ class PolicySection(Section):
                 "subject: say whose rows these are, either `subject: COLUMN`, the column that "
                 "names the person a row is about, or `one_row_per_person: true`"
             )
+
+    def _about_the_subject(self) -> Iterator[str]:
         role = None if self.subject not in self.columns else self.columns[self.subject].role
         if role not in (None, Role.IDENTIFYING, Role.PSEUDONYM):
             yield (
@@ -74,23 +102,24 @@ class PolicySection(Section):
                 f"identifying or pseudonym, not {role}"
             )
 
-    def _about_columns(self) -> Iterator[str]:
+    def _about_weights(self) -> Iterator[str]:
         weights = [c.weight for c in self.columns.values() if c.role is Role.QUASI]
         if not weights:
             yield "columns: no column has the role quasi, so there is nothing to generalize"
         elif not 0 < sum(weights) < math.inf:
             size = "too large" if sum(weights) else "all 0"
             yield f"columns: the weights are {size}; only their ratios matter, 1 is usual"
+
+    def _about_single_columns(self) -> Iterator[str]:
         labels = [name for name, c in self.columns.items() if c.role is Role.LABEL]
         if len(labels) > 1:
             named = " and ".join(map(repr, labels))
             yield f"columns: at most one column can be the label, not {named}"
+        yield from self._about_bounds()
 
-    def _about_the_release(self) -> Iterator[str]:
+    def _about_suppression(self) -> Iterator[str]:
         if self.suppression.limit and self.privacy is None:
             yield "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
-        yield from self._about_bounds()
-        yield from self._about_the_place()
 
     def _about_bounds(self) -> Iterator[str]:
         """Databases take names for equal that differ in upper and lower case only."""
@@ -108,20 +137,22 @@ class PolicySection(Section):
         source, publish = self.source, self.publish
         if publish.mode is Mode.REPLACE and source.table is None:
             yield "publish.mode: replace needs source.table, the table that is replaced"
-        if publish.mode is Mode.VIEW:
-            if source.table is None and source.query is None:
-                yield (
-                    "publish.mode: view needs source.table or source.query on a connection, "
-                    "because a view reads what is in its own database"
-                )
-            if any(c.role is Role.PSEUDONYM for c in self.columns.values()):
-                yield (
-                    "publish.mode: a view would show the secret of its pseudonyms to everyone "
-                    "who can read its definition; take mode table"
-                )
+        if publish.mode is Mode.VIEW and source.table is None and source.query is None:
+            yield (
+                "publish.mode: view needs source.table or source.query on a connection, "
+                "because a view reads what is in its own database"
+            )
         elsewhere = publish.connection not in (None, source.connection)
         if publish.to is not None and publish.to == source.table and not elsewhere:
             yield (
                 f"publish.to: {publish.to!r} is the source itself; take another name, or "
                 "mode: replace without this"
+            )
+
+    def _about_a_view(self) -> Iterator[str]:
+        pseudonyms = any(c.role is Role.PSEUDONYM for c in self.columns.values())
+        if self.publish.mode is Mode.VIEW and pseudonyms:
+            yield (
+                "publish.mode: a view would show the secret of its pseudonyms to everyone "
+                "who can read its definition; take mode table"
             )

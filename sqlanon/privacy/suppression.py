@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sqlanon.errors import EvaluationError
 from sqlanon.measurement import Detail, Ints, Measurements
+from sqlanon.model import counted
 
 UNBOUNDED = 2**62
 """`below` of a rule without k."""
@@ -47,8 +48,8 @@ class Suppression:
         """Refuses a rule that could leave out the whole table without a k to stop it."""
         if self.below == UNBOUNDED and self.budget >= rows:
             raise EvaluationError(
-                f"the suppression limit of {self.budget:,} rows does not leave any of the "
-                f"{rows:,} rows; choose a smaller limit"
+                f"the suppression limit of {counted(self.budget, 'row')} does not leave any of the "
+                f"{counted(rows, 'row')}; choose a smaller limit"
             )
 
     def mask(self, measured: Measurements) -> npt.NDArray[np.bool_]:

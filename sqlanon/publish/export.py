@@ -8,8 +8,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines import ColumnInfo, PublishingEngine, Source
-from sqlanon.errors import PublishError
+from sqlanon.errors import EngineError, PublishError
 from sqlanon.model import Kind
+from sqlanon.publish.place import RELEASE_COMMENT
 from sqlanon.publish.transaction import UNCHANGED
 from sqlanon.render import render
 from sqlanon.verify import Verification, audit, table_hash
@@ -35,6 +36,7 @@ class Export:
                 "publish/copy_parquet.sql",
                 select=exp.select(*map(_column, self._names)).from_(self._table.copy()),
                 path=str(path),
+                mark=RELEASE_COMMENT,
             )
         quoted = [c.name for c in columns if c.kind in (Kind.TEXT, None) and c.name in self._names]
         return render("publish/copy_csv.sql", select=self._texts(), path=str(path), quoted=quoted)
@@ -86,6 +88,17 @@ def written_file(path: Path, names: tuple[str, ...]) -> exp.Expr:
     name = "read_csv.sql" if _is_csv(path) else "read_parquet.sql"
     text = render(f"publish/{name}", path=_as_pattern(path), names=list(names))
     return exp.maybe_parse(text, dialect="duckdb").subquery("written")
+
+
+def is_marked(engine: PublishingEngine, path: Path) -> bool:
+    """Whether a Parquet file says of itself that it is a release; a CSV file cannot."""
+    if _is_csv(path):
+        return False
+    text = render("publish/parquet_mark.sql", path=_as_pattern(path), mark=RELEASE_COMMENT)
+    try:
+        return bool(engine.fetch(text).num_rows)
+    except EngineError:
+        return False  # no Parquet file at all
 
 
 def _is_csv(path: Path) -> bool:

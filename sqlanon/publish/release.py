@@ -29,12 +29,14 @@ class Checks:
     limit          the share of the source's rows that may be suppressed on top of that
     verbatim       released columns that are not generalized (verbatim and pseudonyms), with the
                    reason why what is found in them is accepted, or None
+    pseudonyms     the pseudonyms among them, with whether they are the same in every release
     sensitive      the sensitive columns
     """
 
     most_left_out: int = 0
     limit: float = 0.0
     verbatim: Mapping[str, str | None] = field(default_factory=dict)
+    pseudonyms: Mapping[str, bool] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
 
 
@@ -68,6 +70,13 @@ class Release:
                 raise PublishError(
                     f"file {self.file} has none of the known suffixes: {', '.join(FILE_SUFFIXES)}"
                 )
+            try:
+                self.file.resolve()
+            except (OSError, RuntimeError):
+                raise PublishError(
+                    f"file {self.file} is a link that leads to no place; remove it, or take "
+                    "another name"
+                ) from None
         elif self.mode is Mode.REPLACE:
             if self.target is not None:
                 raise PublishError("mode replace writes to the source's own table; name no other")
@@ -114,6 +123,7 @@ class Release:
             most_left_out=most,
             subject=subject,
             verbatim=self.checks.verbatim,
+            pseudonyms=self.checks.pseudonyms,
             sensitive=self.checks.sensitive,
             marker=self.recipe.marker if self.recipe.suppress else None,
         )

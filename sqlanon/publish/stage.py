@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.compile import compile_release
 from sqlanon.engines import PublishingEngine
 from sqlanon.errors import UncoveredValueError, VerificationError
-from sqlanon.model import Unseen
+from sqlanon.model import Unseen, counted
 from sqlanon.publish.place import Place
 from sqlanon.publish.release import Release
 from sqlanon.publish.script import Script
@@ -66,9 +66,7 @@ def _count_unseen(engine: PublishingEngine, release: Release, script: Script) ->
     counts = {item.name: int(row[item.name]) for item in release.recipe.generalized}
     found = {name: count for name, count in counts.items() if count}
     if found and release.recipe.unseen is Unseen.ERROR:
-        listed = ", ".join(
-            f"{name!r} in {count:,} row{'s' * (count > 1)}" for name, count in found.items()
-        )
+        listed = ", ".join(f"{name!r} in {counted(count, 'row')}" for name, count in found.items())
         raise UncoveredValueError(
             f"The source holds values that the scheme does not cover: {listed}. Find a new "
             "scheme, or say with `publish.unseen` what becomes of such rows. "

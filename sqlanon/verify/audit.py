@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engines import ColumnInfo, Source
 from sqlanon.errors import CheckError, EngineError, SubjectError
+from sqlanon.model import counted
 from sqlanon.render import render
 from sqlanon.verify.figures import (
     Audit,
@@ -104,7 +105,7 @@ class Auditor:
         unnamed = int(found["n_unnamed"])
         if unnamed:
             raise SubjectError(
-                f"subject column {subject!r} is NULL in {unnamed:,} row{'s' * (unnamed > 1)}, so "
+                f"subject column {subject!r} is NULL in {counted(unnamed, 'row')}, so "
                 "nobody can tell how many people there are; fill it in or leave such rows out"
             )
         return int(found["n_rows"])

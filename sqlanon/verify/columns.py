@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engines import ColumnInfo, Engine
 from sqlanon.errors import CheckError
-from sqlanon.model import Kind
+from sqlanon.model import Kind, counted
 from sqlanon.render import render
 from sqlanon.verify.patterns import PATTERNS, Pattern
 from sqlanon.verify.values import column, compared, described, people, person
@@ -48,7 +48,12 @@ class Finding:
 
 
 def column_findings(
-    engine: Engine, relation: exp.Expr, columns: Sequence[str], *, subject: str | None = None
+    engine: Engine,
+    relation: exp.Expr,
+    columns: Sequence[str],
+    *,
+    subject: str | None = None,
+    pseudonyms: Mapping[str, bool] | None = None,
 ) -> dict[str, list[Finding]]:
     """What is wrong with each column, by name; columns without a finding are left out.
 
@@ -65,11 +70,20 @@ def column_findings(
                  or ten of them, because one is a person already; or at least 10 % look like
                  telephone, IBAN or card numbers or IP addresses, forms that a code of some
                  other kind may have now and then.
+
+    `pseudonyms` are columns of keyed hashes, with whether they are the same in every release.
+    Such a column tells nothing by its values, only which rows belong together: it is free of
+    findings if its keys are new in this release and no two rows share a value, and otherwise
+    near-unique by the rule above.
     """
     found = {}
     whose = None if subject is None else _person(engine, relation, subject)
     for info in described(engine, relation, columns):
-        findings = _findings(engine, relation, info, whose)
+        stable = (pseudonyms or {}).get(info.name)
+        if stable is None:
+            findings = _findings(engine, relation, info, whose)
+        else:
+            findings = _pseudonym_findings(engine, relation, info, whose, stable)
         if findings:
             found[info.name] = findings
     return found
@@ -104,12 +118,37 @@ def _person(engine: Engine, relation: exp.Expr, name: str) -> exp.Expr:
     return person(info)
 
 
-def _findings(
-    engine: Engine, relation: exp.Expr, info: ColumnInfo, subject: exp.Expr | None
+def _pseudonym_findings(
+    engine: Engine, relation: exp.Expr, info: ColumnInfo, subject: exp.Expr | None, stable: bool
 ) -> list[Finding]:
-    is_text = info.kind is Kind.TEXT
-    value = column("v")
-    conditions = [_has_blanks(value), *(p.condition(value) for p in PATTERNS)] if is_text else []
+    rows = _counts(engine, relation, info, None)
+    alone = rows["n_values"] == rows["n_entries"]
+    if alone and not stable:
+        return []
+    counts = rows if subject is None else _counts(engine, relation, info, subject)
+    if _near_unique(info.name, counts, subject is not None) is None:
+        return []
+    links = [] if alone else ["shows which rows belong to the same person"]
+    links += ["links this release with others, row by row"] if stable else []
+    return [
+        Finding(
+            info.name,
+            FindingKind.NEAR_UNIQUE,
+            f"the pseudonym {info.name!r} {' and '.join(links)}: "
+            f"{counted(rows['n_values'], 'distinct value')} in {counted(rows['n_entries'], 'row')}",
+        )
+    ]
+
+
+def _counts(
+    engine: Engine,
+    relation: exp.Expr,
+    info: ColumnInfo,
+    subject: exp.Expr | None,
+    characters: exp.Expr | None = None,
+    conditions: Sequence[exp.Expr] = (),
+) -> dict[str, Any]:
+    """Values and entries of one column, and how many entries meet each condition."""
     query = render(
         "verify/values.sql",
         dialect=engine.dialect,
@@ -117,10 +156,21 @@ def _findings(
         value=compared(info, engine.dialect),
         column=column(info.name),
         people=people(subject),
-        characters=exp.Length(this=value) if is_text else None,
-        conditions=conditions,
+        characters=characters,
+        conditions=list(conditions),
     )
     (counts,) = engine.fetch(query).to_pylist()
+    return dict(counts)
+
+
+def _findings(
+    engine: Engine, relation: exp.Expr, info: ColumnInfo, subject: exp.Expr | None
+) -> list[Finding]:
+    is_text = info.kind is Kind.TEXT
+    value = column("v")
+    conditions = [_has_blanks(value), *(p.condition(value) for p in PATTERNS)] if is_text else []
+    characters = exp.Length(this=value) if is_text else None
+    counts = _counts(engine, relation, info, subject, characters, conditions)
     unit = "rows" if subject is None else "pairs of person and value"
     judged = [_near_unique(info.name, counts, subject is not None)]
     if is_text:

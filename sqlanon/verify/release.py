@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines import Engine, Source
 from sqlanon.errors import CheckError, SubjectError
-from sqlanon.model import Value
+from sqlanon.model import Value, counted
 from sqlanon.render import render
 from sqlanon.verify.audit import audit
 from sqlanon.verify.columns import Finding, column_findings, rows_unique_over
@@ -38,6 +38,8 @@ class Expected:
     verbatim        the columns that are released as they are, sensitive ones too, with the
                     reason why that is accepted or None. A column that is neither here nor in
                     `quasi` counts as verbatim without a reason
+    pseudonyms      those of them that hold pseudonyms, with whether these are the same in every
+                    release
     sensitive       the sensitive columns
     """
 
@@ -48,6 +50,7 @@ class Expected:
     most_left_out: int
     subject: str | None = None
     verbatim: Mapping[str, str | None] = field(default_factory=dict)
+    pseudonyms: Mapping[str, bool] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     marker: str | None = None
 
@@ -146,13 +149,15 @@ class _Verifier:
             self.problems.append("the staged table is empty; there is nothing to release")
         if left_out < 0:
             self.problems.append(
-                f"the staged table has {rows:,} rows, {-left_out:,} more than the source has"
+                f"the staged table has {counted(rows, 'row')}, {-left_out:,} more than the "
+                "source has"
             )
         marked = self._count_marked()
         if left_out + marked > most:
             how = f"{left_out:,} are left out" + f" and {marked:,} marked" * bool(marked)
             self.problems.append(
-                f"the staged table has {rows:,} of {source:,} rows: {how}, at most {most:,} may be"
+                f"the staged table has {rows:,} of {counted(source, 'row')}: {how}, at most "
+                f"{most:,} may be"
             )
         return left_out
 
@@ -204,8 +209,8 @@ class _Verifier:
         others = [each["n_rows"] for each in self._fetch(query) if _key(each["v"]) not in keys]
         if others:
             self.problems.append(
-                f"column {name!r} holds {len(others):,} value{'s' * (len(others) > 1)} in "
-                f"{sum(others):,} rows that no group of the scheme has"
+                f"column {name!r} holds {counted(len(others), 'value')} in "
+                f"{counted(sum(others), 'row')} that no group of the scheme has"
             )
 
     def _check_verbatim(self) -> dict[str, tuple[Finding, ...]]:
@@ -216,7 +221,11 @@ class _Verifier:
         }
         subject = self.expected.subject if self.expected.subject in self.present else None
         found = column_findings(
-            self.source.engine, self.source.relation, list(reasons), subject=subject
+            self.source.engine,
+            self.source.relation,
+            list(reasons),
+            subject=subject,
+            pseudonyms=self.expected.pseudonyms,
         )
         for name, findings in found.items():
             reason = (reasons[name] or "").strip()
@@ -224,9 +233,12 @@ class _Verifier:
                 if reason:
                     self.warnings.append(f"{finding.message}; accepted: {reason}")
                 else:
+                    otherwise = "drop or generalize it"
+                    if name in self.expected.pseudonyms:
+                        otherwise = "remove it with the role identifying"
                     self.problems.append(
-                        f'{finding.message}; add `accept: "reason"` to columns.{name}, or drop or '
-                        "generalize it"
+                        f'{finding.message}; add `accept: "reason"` to columns.{name}, or '
+                        f"{otherwise}"
                     )
         return {name: tuple(findings) for name, findings in found.items()}
 
@@ -240,8 +252,8 @@ class _Verifier:
         if unique:
             whose = "no other row" if subject is None else "no other person"
             self.warnings.append(
-                f"{unique:,} of {rows:,} rows ({unique / rows:.1%}) have a combination of all "
-                f"released columns that {whose} has"
+                f"{unique:,} of {counted(rows, 'row')} ({unique / rows:.1%}) have a combination "
+                f"of all released columns that {whose} has"
             )
         return unique
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlanon.errors import CheckError
+from sqlanon.model import counted
 from sqlanon.verify.figures import Audit
 
 
@@ -54,10 +55,10 @@ class KAnonymity:
             return f"the table has no rows, so k = {self.k:,} cannot be shown"
         small = audit.spread.below(self.k)
         unit = "rows" if audit.by_people is None else "people"
-        classes = f"{small.classes:,} of {audit.classes:,} classes"
+        classes = f"{small.classes:,} of {counted(audit.classes, 'class')}"
         return (
             f"k is {audit.k:,}, required {self.k:,}: {classes} have fewer than {self.k:,} {unit}; "
-            f"{small.rows:,} of {audit.rows:,} rows are in them"
+            f"{small.rows:,} of {counted(audit.rows, 'row')} are in them"
         )
 
 

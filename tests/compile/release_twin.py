@@ -153,12 +153,13 @@ class TwinColumn:
         if self.width in group:
             return self.top
         first, last = group[0], group[-1]
-        if len(group) == 1 and not self.is_range:
+        if len(group) == 1 and not self.is_range and not self.lowest_level:
             return spelled(self.ends[first])
-        if len(group) > 1:
-            for level, groups in enumerate(self.levels or []):
-                if level and [i for i, g in enumerate(groups) if g == groups[first]] == group:
-                    return f"{level} {groups[first]}"
+        for level, groups in enumerate(self.levels or []):
+            node = [i for i, g in enumerate(groups) if g == groups[first]]
+            is_named = len(group) > 1 or self.lowest_level > 0
+            if is_named and level and level >= self.lowest_level and node == group:
+                return f"{level} {groups[first]}"
         whole = len(group) == self.width
         if whole and ((self.is_open and self.is_sorted) or (not self.has_null and len(group) > 1)):
             return "*"
@@ -172,6 +173,16 @@ class TwinColumn:
             return f"[{spelled(self.ends[first])}, {spelled(self.ends[last + 1])})"
         end = self.ends[-1] if self.edges is None else self.edges[-1]
         return f"[{spelled(self.ends[first])}, {spelled(end)}]"
+
+    @property
+    def lowest_level(self) -> int:
+        """The level that the groups are, if they are one: then all are called by its names."""
+        null = [[self.width]] if self.has_null else []
+        for level, numbers in enumerate(self.levels or []):
+            nodes = [[i for i, n in enumerate(numbers) if n == g] for g in sorted(set(numbers))]
+            if sorted(nodes) + null == self.groups:
+                return level
+        return 0
 
     @property
     def top(self) -> str:

@@ -41,6 +41,12 @@ def age(**options: Any) -> Generalized:
     return Generalized(AGE, Partition(18, (4, 11)), "INTEGER", **options)
 
 
+def seen_age(**options: Any) -> Generalized:
+    """Of the ages that occur: 20 and 24, 25 alone, and those from 39 to 90."""
+    seen = Column(ValueDomain("age", Kind.INTEGER, (20, 24, 25, 39, 60, 90)))
+    return Generalized(seen, Partition(6, (1, 2)), "INTEGER", **options)
+
+
 def city(**options: Any) -> Generalized:
     """Italy, Norway and NULL."""
     return Generalized(CITY, CITY.levels[1], "VARCHAR", **options)
@@ -62,6 +68,7 @@ JOIN = {"form": Form.JOIN}
 RECIPES = {
     "case": recipe(age(), city(), any_sex(), DISEASE, header=("people, k = 2",)),
     "range_join": recipe(age(**JOIN), sex(), DISEASE),
+    "range_join_with_gaps": recipe(seen_age(**JOIN)),
     "mapping_join": recipe(city(**JOIN), DISEASE),
     "suppression_by_rows": recipe(age(), city(), suppress=True),
     "suppression_by_subject": recipe(age(), suppress=True, subject="person"),

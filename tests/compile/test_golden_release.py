@@ -17,6 +17,7 @@ import sqlglot
 from small_recipes import PEOPLE, RECIPES
 
 from sqlanon.compile import compile_release, release_text, statement_text
+from sqlanon.errors import CompileError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "compile"
 KEY = "secret"
@@ -40,6 +41,7 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
         (LOW, "F", "cold"), (LOW, "F", "flu"), (LOW, "F", "flu"), (MIDDLE, "M", "cold"),
         (MIDDLE, "M", "flu"), (HIGH, "F", "cold"), (HIGH, "M", "flu"),
     ],
+    "range_join_with_gaps": [("[20, 25)",)] * 3 + [("25",)] + [("[39, 90]",)] * 3,
     "mapping_join": [
         ("Italy", "cold"), ("Italy", "cold"), ("Italy", "flu"), ("Italy", "flu"),
         ("Norway", "cold"), ("Norway", "flu"), (N, "flu"),
@@ -72,6 +74,7 @@ ANSWERS["open_ends_join"] = ANSWERS["open_ends"]
 NEWCOMERS = "INSERT INTO people VALUES (7, 91, 'Rome', 'F', 'flu'), (8, 24, 'Paris', NULL, 'flu')"
 LATER = {
     "case": [(UNKNOWN, "Italy", "*", "flu"), (LOW, UNKNOWN, "*", "flu")],
+    "range_join_with_gaps": [(UNKNOWN,), ("[20, 25)",)],
     "open_ends": [("60+", "Italy"), ("<25", UNKNOWN)],
     "open_ends_join": [("60+", "Italy"), ("<25", UNKNOWN)],
     "unseen_left_out": [],
@@ -79,7 +82,10 @@ LATER = {
     "bounds": [(N, N, "F"), (0, 25, N)],
     "guarded": [],
 }  # fmt: skip
-UNSEEN = {"case": (1, 1, 0), "open_ends": (0, 1), "unseen_at_top": (0, 0), "bounds": (1, 1)}
+UNSEEN = {
+    "case": (1, 1, 0), "open_ends": (0, 1), "unseen_at_top": (0, 0), "bounds": (1, 1),
+    "range_join": (1, 1), "open_ends_join": (0, 1), "range_join_with_gaps": (1,),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -135,6 +141,12 @@ def test_the_count_of_unseen_values(connection: duckdb.DuckDBPyConnection, name:
     assert connection.execute(statement).fetchall() == [nobody]
 
 
+def test_a_gap_between_groups(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("INSERT INTO people VALUES (9, 30, 'Rome', 'F', 'flu')")
+    wanted = in_order([*ANSWERS["range_join_with_gaps"], (UNKNOWN,)])
+    assert rows_of(connection, text_of("range_join_with_gaps")) == wanted
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "spark"])
 @pytest.mark.parametrize("name", RECIPES)
 def test_other_dialects_read_back_the_same(name: str, dialect: str) -> None:
@@ -146,12 +158,28 @@ def test_other_dialects_read_back_the_same(name: str, dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "dialect"), [("suppression_by_rows", "spark"), ("pseudonym", "postgres")]
+    ("name", "dialect"),
+    [
+        ("suppression_by_rows", "spark"),
+        ("pseudonym", "postgres"),
+        ("range_join", "postgres"),
+        ("range_join_with_gaps", "postgres"),
+        ("open_ends_join", "postgres"),
+    ],
 )
 def test_text_in_another_dialect(name: str, dialect: str) -> None:
     assert_golden(f"{name}_{dialect}", text_of(name, dialect))
 
 
+def test_an_asof_join_is_never_printed_for_another_database() -> None:
+    select = compile_release(RECIPES["range_join"]).select
+    with pytest.raises(CompileError, match="ASOF join cannot be written in postgres"):
+        statement_text(select, "postgres")
+
+
 def test_every_golden_file_is_used() -> None:
-    others = {"suppression_by_rows_spark", "pseudonym_postgres"}
+    others = {
+        "suppression_by_rows_spark", "pseudonym_postgres", "range_join_postgres",
+        "range_join_with_gaps_postgres", "open_ends_join_postgres",
+    }  # fmt: skip
     assert {path.stem for path in GOLDEN.glob("*.sql")} == {*RECIPES, *others}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_recipes import recipe
+from sqlglot import exp
 
+from sqlanon.compile import Generalized, compile_release, release_text
 from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import SchemeError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.model import Kind
+from sqlanon.model import Form, Kind
 from sqlanon.scheme import Column, Partition, group_labels
 
 AGE = Column(IntervalDomain.of_range("age", Kind.INTEGER, 0, 90, 30))
@@ -50,11 +54,15 @@ def test_sets_and_nodes_have_no_ends() -> None:
     assert open_labels(column, 1) == ["{A, B}", "C"]
     tree = Hierarchy.from_rows([["17", "young", "*"], ["25", "young", "*"], ["40", "x", "*"]], "t")
     aged = Column(ValueDomain("age", Kind.INTEGER, (17, 25, 40)), tree)
-    assert open_labels(aged, 1) == ["young", "40"]
+    assert open_labels(aged, 1) == ["young", "x"]
+    assert open_labels(aged, 0, 1) == ["17", "25", "40"]
 
 
 def test_a_node_that_is_called_like_an_open_end() -> None:
     rows = [["0", "60+", "*"], ["30", "60+", "*"], ["60", "x", "*"]]
+    column = Column(AGE.domain, Hierarchy.from_rows(rows, "t"))
+    assert open_labels(column, 1) == ["60+", "x"]
+    rows[2][1] = "60"  # padded with its own left end: an atom
     column = Column(AGE.domain, Hierarchy.from_rows(rows, "t"))
     assert open_labels(column, 1) == ["<60", "60+"]
 
@@ -71,3 +79,22 @@ def test_labels_are_distinct(cuts: set[int], open_ends: bool) -> None:
     settled = tuple(sorted({*cuts, 4} if cuts else cuts))
     labels = group_labels(SEEN, Partition(SEEN.size, settled), open_ends=open_ends)
     assert len(set(labels)) == len(labels) == len(settled) + 1
+
+
+@pytest.mark.parametrize("form", [Form.CASE, Form.JOIN])
+@pytest.mark.parametrize("several", [False, True])
+def test_nan_is_beyond_every_open_end(form: Form, several: bool) -> None:
+    """It belongs to no interval, but to the column as a whole."""
+    domain = IntervalDomain.of_range("x", Kind.FLOAT, 0.0, 30.0, 10.0)
+    partition = Partition(3, (0, 1) if several else ())
+    item = Generalized(Column(domain), partition, "DOUBLE", open_ends=True, form=form)
+    made = recipe(item, k=1, source=exp.table_("t", quoted=True))
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT unnest(['-5', '12', '99', 'nan'])::DOUBLE AS x"
+        )
+        unseen = connection.execute(compile_release(made).unseen.sql("duckdb")).fetchall()
+        shown = connection.execute(release_text(made, guarded=True)).fetchall()
+    assert unseen == [(int(several),)]
+    wanted = ["20+", "<10", "[10, 20)"] if several else ["*"] * 4
+    assert [label for (label,) in shown] == wanted

@@ -179,6 +179,13 @@ def test_every_row_is_what_the_twin_says(case: Case) -> None:
 
     plain = CONNECTION.sql(compiled.select.sql("duckdb", identify=True)).to_arrow_table()
     assert sorted(map(repr, plain.to_pylist())) == sorted(map(repr, table.to_pylist()))
+    standard = compile_release(
+        recipe, guarded=case.guarded, keep_subject=case.by_subject, standard=True
+    )
+    assert "ASOF" not in standard.select.sql("duckdb")
+    again = CONNECTION.sql(standard.select.sql("duckdb", identify=True)).to_arrow_table()
+    assert sorted(map(repr, again.to_pylist())) == sorted(map(repr, table.to_pylist()))
+    assert CONNECTION.sql(standard.unseen.sql("duckdb", identify=True)).fetchall() == found_counts
     check_released(case, recipe, release)
 
 

@@ -386,8 +386,8 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("/gone.csv", "File /gone.csv does not exist."),
         ("folder.csv", "folder.csv is a folder, not a file."),
         ("empty.csv", "File empty.csv is empty."),
-        ("broken.parquet", "File broken.parquet cannot be read. DuckDB refused."),
-        ("latin.csv", "File latin.csv cannot be read. DuckDB refused."),
+        ("broken.parquet", "File broken.parquet cannot be read. It is not a Parquet file"),
+        ("latin.csv", "File latin.csv cannot be read. It is not a well-formed CSV file: line"),
         (
             "people.xlsx",
             "File people.xlsx has none of the known suffixes: .csv, .csv.gz, .tsv, .parquet.",

@@ -76,8 +76,9 @@ def test_a_failing_statement_changes_nothing(
         "CASE WHEN name = 'name 150' THEN error('boom') ELSE disease END AS disease FROM people"
     )
     before = state(connection)
-    with pytest.raises(PublishError, match=r"boom.* Nothing was changed\.$"):
+    with pytest.raises(PublishError, match=r"invalid input.* Nothing was changed\.$") as caught:
         publish(engine, release(source=source))
+    assert "boom" not in str(caught.value)  # it may be a value
     assert state(connection) == before
     assert not engine.in_transaction()
 
@@ -122,7 +123,7 @@ def test_a_view_is_no_target_for_a_table_nor_a_table_for_a_view(
 
 
 def test_a_missing_schema(engine: DuckDBEngine) -> None:
-    with pytest.raises(PublishError, match="no database or schema"):
+    with pytest.raises(PublishError, match="There is no schema 'nowhere'"):
         publish(engine, release(target=named("x", "nowhere")))
 
 

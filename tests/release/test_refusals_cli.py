@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def test_columns_that_would_tell_who_it_is(tmp_path: Path, run: Run) -> None:
         ({"without": "privacy"}, "policy.yml: privacy: is missing"),
         ({"without": "publish"}, "policy.yml: publish: says no place for the release"),
         ({"publish": {"to": "people"}}, "publish.to: 'people' is the source itself"),
-        ({"publish": {"to": "nowhere.released"}}, 'There is no database or schema "nowhere"'),
+        ({"publish": {"to": "nowhere.released"}}, "There is no schema 'nowhere' for the table"),
         ({"publish": {"file": "no/such/folder.csv"}}, "there is no folder"),
         ({"publish": {"file": "out.xlsx"}}, "publish.file: found 'out.xlsx', expected a name"),
         ({"publish": {"to": "a", "connection": "mysql://x"}}, "'mysql' in 'mysql://x'"),
@@ -189,3 +190,36 @@ def test_an_address_from_the_environment_is_not_told(
         said = message(1, run("publish", "policy.yml", "--scheme", "good.json"))
     assert "people.duckdb" not in said
     assert "${TEST_FILE}" in said
+
+
+def test_a_schema_that_does_not_exist(tmp_path: Path, run: Run) -> None:
+    town_table.make(tmp_path, publish={"to": "nosuch.released"})
+    said = message(1, run("publish", "policy.yml", "--scheme", "good.json"))
+    assert said == (
+        "error: There is no schema 'nosuch' for the table 'released'. Make it with CREATE SCHEMA "
+        '"nosuch", or name the table without a schema or with one that exists. Nothing was changed.'
+    )
+
+
+def test_more_people_required_than_there_are(tmp_path: Path, run: Run) -> None:
+    town_table.make(tmp_path, privacy={"k": 61})
+    done = run("search", "policy.yml", "--quiet")
+    assert (done.status, done.out) == (3, "")
+    assert "in a source of 60 rows; the policy requires k = 61. That is more than there" in done.err
+    assert "longer" not in done.err
+    town_table.change(tmp_path, "DELETE FROM people WHERE name != 'Name 1'")
+    assert "in a source of 1 row; the" in run("search", "policy.yml", "--quiet").err
+
+
+def test_a_no_changes_nothing(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    town_table.make(tmp_path, publish={"mode": "replace"})
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    done = run("publish", "policy.yml", "--scheme", "good.json")
+    assert (done.status, "stopped" in done.err) == (1, False)
+    assert done.err.endswith("Nothing was changed: people is as it was.\n")
+    assert town_table.rows(tmp_path, "SELECT count(name) FROM people") == [(60,)]

@@ -134,9 +134,9 @@ def test_a_node_with_the_name_of_another_leaf() -> None:
 
 
 def test_a_clash_that_makes_another_clash() -> None:
-    rows = [["A", "n", "*"], ["B", "n", "*"], ["n", "n2", "*"], ["{A, B}", "n3", "*"]]
+    rows = [["A", "n", "*"], ["B", "n", "*"], ["n", "m", "*"], ["{A, B}", "m", "*"]]
     assert tree_labels(rows, (1, 2)) == ["{A, B}", "{n}", '{"{A, B}"}']
-    rows.append(["{A, B} (1)", "n4", "*"])
+    rows.append(["{A, B} (1)", "m", "*"])
     assert tree_labels(rows, (1, 2, 3)) == ["{A, B}", "{n}", '{"{A, B}"}', "{A, B} (1)"]
 
 

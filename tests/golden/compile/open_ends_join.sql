@@ -22,21 +22,8 @@ SELECT
     ELSE COALESCE("city_map"."label", '(not in the scheme)')
   END AS "city"
 FROM "people" AS "source"
-LEFT JOIN "age_map"
-  ON CASE
-    WHEN "source"."age" < 0
-    THEN 0
-    WHEN "source"."age" >= 60
-    THEN 60
-    ELSE "source"."age"
-  END >= "age_map"."low"
-  AND CASE
-    WHEN "source"."age" < 0
-    THEN 0
-    WHEN "source"."age" >= 60
-    THEN 60
-    ELSE "source"."age"
-  END < "age_map"."high"
+ASOF LEFT JOIN "age_map"
+  ON CASE WHEN "source"."age" < 0 THEN 0 ELSE "source"."age" END >= "age_map"."low"
 LEFT JOIN "city_map"
   ON "source"."city" COLLATE "binary" = "city_map"."value"
 ORDER BY

@@ -11,12 +11,8 @@ SELECT
   "source"."sex" AS "sex",
   "source"."disease" AS "disease"
 FROM "people" AS "source"
-LEFT JOIN "age_map"
-  ON "source"."age" >= "age_map"."low"
-  AND "source"."age" <= "age_map"."high"
-  AND (
-    "source"."age" < "age_map"."high" OR "age_map"."high" = 90
-  )
+ASOF LEFT JOIN "age_map"
+  ON CASE WHEN "source"."age" <= 90 THEN "source"."age" END >= "age_map"."low"
 ORDER BY
   1,
   2,

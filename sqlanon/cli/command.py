@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from typing import NoReturn
 
 import click
 
@@ -14,6 +15,7 @@ from sqlanon.cli.choose import choose
 from sqlanon.cli.clean import clean
 from sqlanon.cli.demo import demo
 from sqlanon.cli.measure import measure
+from sqlanon.cli.output import print_json
 from sqlanon.cli.publish import publish
 from sqlanon.cli.schema import schema
 from sqlanon.cli.search import search
@@ -60,12 +62,19 @@ def main() -> None:
         cli.main(prog_name="sqlanon", standalone_mode=False)
     except SqlanonError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_status)
+        _end(str(error), error.exit_status)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        _end(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        sys.exit(130)
+        _end("stopped", 130)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    """Ends after an error; whoever reads JSON gets a document then, too."""
+    if "--json" in sys.argv[1:]:
+        print_json({"error": message, "status": status})
+    sys.exit(status)
