@@ -32,8 +32,12 @@ class Preference:
 
     def ach(self, nwp: Floats, necd: Floats) -> Floats:
         """The achievement function; the smaller the better."""
+        return np.maximum(*self.terms(nwp, necd))
+
+    def terms(self, nwp: Floats, necd: Floats) -> tuple[Floats, Floats]:
+        """Loss and bias as the achievement function compares them."""
         w = self.weight
-        return np.maximum(w * (nwp + EPSILON), (1 - w) * (necd + EPSILON))
+        return w * (nwp + EPSILON), (1 - w) * (necd + EPSILON)
 
     def pref_dev(self, nwp: Floats, necd: Floats) -> Floats:
         """Preference deviation: breaks ties of ach; negative when the hopes are exceeded."""

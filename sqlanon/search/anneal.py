@@ -1,163 +1,190 @@
-"""Annealing: long walks of small changes that accept worse schemes too, but ever less so.
+"""Annealing: many walks of small changes that accept worse schemes too, but ever less so.
 
-Polishing and kicks only ever lead from a good scheme to those near it, and the schemes
-between it and a better one may all be worse. Here a change may raise ach by a random amount
-whose mean, a share of ach, sinks from HOT to COLD. That amount is drawn before a change is
-scored: a change whose bound is beyond it, or that is known to be infeasible, costs no query.
-Some changes are drawn ahead and scored together; the walk takes the first that it may.
+Polishing only ever leads from a good scheme to better ones near it, and the schemes between
+it and a better one may all be worse. Here a change may raise a scheme's value by a random
+amount whose mean, a share of the value, sinks from HOT to COLD. That amount is drawn before a
+change is scored: a change whose bound is beyond it, or that is known to be infeasible, costs
+no query. Some changes are drawn ahead and scored together; a walk takes the first it may.
 
-Several walks go side by side, so that a query has enough to do. They differ by chance only.
+The walks go side by side, so that a query has enough to do, and now and then the worse half of
+them goes on from where the better half is (Aldous & Vazirani, "Go with the winners", 1994).
+
+The value is ach and, at first, a part of the lesser of its two terms. ach is the greater one;
+where both are equal few small changes lower both, and one that lowers only the lesser makes
+room for others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sqlanon.metrics import Scores
 from sqlanon.scheme import Bits
-from sqlanon.search.front import take
-from sqlanon.search.moves import Changes, columns_of
-from sqlanon.search.polish import Place, never, place_of, rank_of
+from sqlanon.search.draw import Draw, Drawn
+from sqlanon.search.front import join, take
+from sqlanon.search.infeasible import Infeasible, packed, refines_any
+from sqlanon.search.polish import Place, place_of
+from sqlanon.search.prices import Prices
 from sqlanon.search.problem import Floats, Ints, Problem
-from sqlanon.search.screen import Screen
+from sqlanon.search.screen import least_ach
 from sqlanon.search.taxonomy import Splits
 
-HOT, COLD = 0.02, 0.004
-"""By which share of ach a change may be worse on average, at first and at last."""
-WALKS = 6
+HOT, COLD = 0.03, 0.004
+"""By which share of its value a change may be worse on average, at first and at last."""
+WALKS = 24
 """Walks side by side."""
-STEPS, MOST_STEPS = 4, 50_000
+STEPS, MOST_STEPS = 0.7, 8_000
 """Changes that a walk draws: so many for each pair of splits, and at most."""
-MOST_ASKED = 120_000
-"""So many schemes are asked for at most; the walks cool faster where that would not suffice."""
+SHARED = 20
+"""So often the worse half goes on from where the better half is."""
+LESSER, LESSER_UNTIL = 0.3, 0.9
+"""The part of the lesser term in the value at first, and the share of the steps until it is 0."""
 REMEMBERED = 12_000
 """So many infeasible schemes are kept: more than for polishing, because walks come back."""
 DRAWN, ASKED = 32, 8
 """Changes drawn ahead from one scheme, and how many of them are scored together at most."""
-UNDO, MAKE, SHIFT = 0.2, 0.5, 0.75
-"""Up to UNDO of a random number a split is undone, up to MAKE one made, up to SHIFT two of
-one column are exchanged, else any two."""
 
 
 def anneal(
     problem: Problem,
-    start: Place,
+    starts: Sequence[Place],
     budget: int,
     rng: np.random.Generator,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[float], bool] = lambda cooled: False,
 ) -> Place:
-    """The best scheme on walks from a feasible one; an infeasible one is returned as it is.
+    """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
-    Ends early when `budget` schemes have been asked for or when `stop`, called after every
-    batch, says so.
+    Ends early when `budget` schemes have been asked for, and cools in time for that, or when
+    `stop`, called after every batch with the share of the walks done so far, says so.
     """
+    feasible = [place for place in starts if place.feasible]
     splits = Splits.of_space(problem.space)
-    if not start.feasible or not len(splits):
-        return start
-    draw, screen = _Draw(problem, splits), Screen(problem, REMEMBERED)
-    steps, most = min(STEPS * len(splits) ** 2, MOST_STEPS), min(MOST_ASKED, budget)
-    walks = [_Walk(problem, splits, start, own) for own in rng.spawn(WALKS)]
-    best, asked = start, 0
-    while walks and asked < most:
-        room = most - asked
-        for walk in walks:
-            cooled = max(walk.step / steps, asked / MOST_ASKED)
-            walk.propose(draw, screen, HOT * (COLD / HOT) ** cooled, min(ASKED, room))
-            room -= len(walk.proposed)
-        bits = np.concatenate([walk.proposed for walk in walks])
-        ends = np.cumsum([len(walk.proposed) for walk in walks])
-        if len(bits):
-            scores = problem.evaluate(problem.space.batch_of_bits(bits))
-            asked += len(bits)
-            screen.learn(bits, scores)
-            ranks = rank_of(problem, scores)
-            for walk, end in zip(walks, ends.tolist(), strict=True):
-                first = end - len(walk.proposed)
-                taken = walk.go_on(ranks[first:end])
-                if taken is not None:
-                    row = np.array([first + taken])
-                    walk.here = place_of(problem, bits[row], take(scores, row))
-                    best = min(best, walk.here, key=lambda place: place.rank)
-            if stop():
-                break
-        else:
-            for walk in walks:
-                walk.go_on(np.zeros((0, 3)))
-        walks = [walk for walk in walks if walk.step < steps]
-    return best
+    if not feasible or not splits.choices:
+        return min(starts, key=lambda place: place.rank)
+    walks = _Walks(problem, feasible)
+    steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
+    cooled, asked, shared = 0.0, 0, 0
+    while cooled < 1 and asked < budget:
+        lesser = LESSER * max(0.0, 1 - cooled / LESSER_UNTIL)
+        heat = HOT * (COLD / HOT) ** cooled
+        number = walks.go_on(heat, lesser, budget - asked, rng)
+        asked += number
+        cooled = max(walks.steps / steps, asked / budget)
+        if number and stop(cooled):
+            break
+        if cooled * SHARED >= shared + 1:
+            shared += 1
+            walks.share(lesser)
+    return walks.best
 
 
-class _Walk:
-    """One walk: where it is, how far it has come, and what it wants to know next."""
+class _Walks:
+    """Where the walks are, and what is known of changes before they are scored.
 
-    def __init__(
-        self, problem: Problem, splits: Splits, start: Place, rng: np.random.Generator
-    ) -> None:
-        self.here, self.step = start, 0
-        self._problem, self._splits, self._rng = problem, splits, rng
+    best   the best place that a walk has come to
+    steps  changes drawn so far, by all walks together
+    """
 
-    def propose(self, draw: _Draw, screen: Screen, heat: float, most: int) -> None:
-        """Draws changes; `proposed` are the schemes, so many at most, that are to be scored."""
-        splits, rng = self._splits, self._rng
-        made = splits.made(self.here.bits)
-        drawn, changes = draw.some(made, rng)
-        limit = self.here.ach * (1 + heat * rng.exponential(size=DRAWN))[drawn]
-        bounds = screen.least_ach(self._problem.preference, made, changes)
-        may = np.flatnonzero(bounds <= limit)
-        rows = changes.take(may).applied(splits, made)
-        kept = ~screen.refines(rows)
-        may, rows = may[kept], rows[kept]
+    def __init__(self, problem: Problem, starts: Sequence[Place]) -> None:
+        self._problem = problem
+        self._splits = Splits.of_space(problem.space)
+        self._draw, self._prices = Draw(problem.space), Prices(problem)
+        self._infeasible = Infeasible(self._splits, REMEMBERED)
+        chosen = [starts[i % len(starts)] for i in range(WALKS)]
+        bits = np.stack([place.bits for place in chosen])
+        self._made = self._splits.made(bits)
+        self._batch = problem.space.batch_of_bits(bits)
+        self._nwp = self._prices.of(self._batch)
+        self._terms = _terms(problem, join([place.scores for place in chosen]))
+        self._near = [self._infeasible.near(made) for made in self._made]
+        self.best = min(starts, key=lambda place: place.rank)
+        self.steps = 0
+
+    def go_on(self, heat: float, lesser: float, room: int, rng: np.random.Generator) -> int:
+        """Every walk draws some changes and takes the first it may, if there is one.
+
+        Returns how many schemes were scored for that, `room` at most.
+        """
+        spread = 1 + heat * rng.exponential(size=(WALKS, DRAWN))
+        limit = _value(self._terms, lesser)[:, None] * spread
+        drawn = self._draw.some(self._made, DRAWN, rng)
+        nwp = self._nwp[drawn.scheme] + self._prices.added(
+            self._batch, self._made, drawn.scheme, drawn.changes
+        )
+        bound = least_ach(self._problem.preference, nwp)
+        drawn = drawn.take(bound <= limit[drawn.scheme, drawn.number])
+        rows = drawn.changes.applied_to(self._splits, self._made[drawn.scheme])
+        unknown = ~self._known(drawn.scheme, rows)
+        drawn, rows = drawn.take(unknown), rows[unknown]
+        place = np.arange(len(drawn)) - np.searchsorted(drawn.scheme, drawn.scheme)
         # A step is a draw: those after the last one scored or the one taken are not made.
-        self._all = int(drawn[may[most]]) if len(may) > most else DRAWN
-        self._drawn, self._limit = drawn[may[:most]], limit[may[:most]]
-        self.proposed = splits.bits(rows[:most])
+        steps = np.full(WALKS, DRAWN)
+        beyond = place == ASKED
+        steps[drawn.scheme[beyond]] = drawn.number[beyond]
+        asked = np.flatnonzero(place < ASKED)[:room]
+        if len(asked):
+            drawn, rows = drawn.take(asked), rows[asked]
+            taken = self._scored(drawn, rows, limit[drawn.scheme, drawn.number], lesser)
+            steps[drawn.scheme[taken]] = drawn.number[taken] + 1
+        self.steps += int(steps.sum())
+        return len(asked)
 
-    def go_on(self, ranks: Floats) -> int | None:
-        """Counts the steps that were made; the row of the proposal to go to, if there is one."""
-        first = np.flatnonzero(_accepted(ranks, self._limit))[:1]
-        if not len(first):
-            self.step += self._all
-            return None
-        self.step += int(self._drawn[first[0]]) + 1
-        return int(first[0])
+    def share(self, lesser: float) -> None:
+        """The worse half goes on from where the better half is."""
+        order = np.argsort(_value(self._terms, lesser), kind="stable")
+        better, worse = order[: WALKS // 2], order[WALKS - WALKS // 2 :]
+        source = np.arange(WALKS)
+        source[worse] = better
+        self._made, self._terms = self._made[source], self._terms[source]
+        self._batch, self._nwp = self._batch.take(source), self._nwp[source]
+        self._near = [self._near[walk] for walk in source.tolist()]
+
+    def _known(self, walk: Ints, rows: Bits) -> Bits:
+        """Which schemes, one row of splits each, are known to be infeasible."""
+        known, words = np.zeros(len(rows), dtype=bool), packed(rows)
+        ends = np.searchsorted(walk, np.arange(WALKS + 1))
+        for near, first, last in zip(self._near, ends, ends[1:], strict=False):
+            if first < last and len(near):
+                known[first:last] = refines_any(words[first:last], near)
+        return known
+
+    def _scored(self, drawn: Drawn, rows: Bits, limit: Floats, lesser: float) -> Ints:
+        """Scores changed schemes and goes to the first of each walk that it may go to.
+
+        Returns which of them these are.
+        """
+        problem = self._problem
+        bits = self._splits.bits(rows)
+        batch = problem.space.batch_of_bits(bits)
+        scores = problem.evaluate(batch)
+        terms = _terms(problem, scores)
+        self._learn(rows[scores.rows_below > problem.budget])
+        may = np.flatnonzero(problem.feasible(scores) & (_value(terms, lesser) <= limit))
+        walk, first = np.unique(drawn.scheme[may], return_index=True)
+        taken = may[first]
+        self._made[walk], self._terms[walk] = rows[taken], terms[taken]
+        self._batch.ids[walk] = batch.ids[taken]
+        self._nwp[walk] = self._prices.of(batch.take(taken))
+        for number, made in zip(walk.tolist(), rows[taken], strict=True):
+            self._near[number] = self._infeasible.near(made)
+        if len(taken):
+            found = place_of(problem, bits[taken], take(scores, taken))
+            self.best = min(self.best, found, key=lambda place: place.rank)
+        return taken
+
+    def _learn(self, infeasible: Bits) -> None:
+        if len(infeasible):
+            self._infeasible.learn(infeasible)
+            words = packed(infeasible)
+            self._near = [np.concatenate([near, words]) for near in self._near]
 
 
-def _accepted(ranks: Floats, limit: Floats) -> Bits:
-    return np.asarray((ranks[:, :2] == 0).all(axis=1) & (ranks[:, 2] <= limit))
+def _terms(problem: Problem, scores: Scores) -> Floats:
+    """The two terms of ach, one row a scheme."""
+    return np.column_stack(problem.preference.terms(scores.nwp, scores.necd))
 
 
-class _Draw:
-    """Random changes of a scheme."""
-
-    def __init__(self, problem: Problem, splits: Splits) -> None:
-        self._splits = splits
-        self._column, self._free = columns_of(problem.space, splits)
-
-    def some(self, made: Bits, rng: np.random.Generator) -> tuple[Ints, Changes]:
-        """Which of DRAWN draws gave a change, and these changes."""
-        splits, column, free = self._splits, self._column, self._free
-        finer = np.flatnonzero(splits.refining(made) | (free & ~made))
-        coarser = np.flatnonzero(splits.coarsening(made))
-        kind = rng.random(DRAWN)
-        ups, downs = _picked(finer, rng), _picked(coarser, rng)
-        # One of the same column: the first of the splits in a random order.
-        shifted = np.flatnonzero((kind >= MAKE) & (kind < SHIFT) & (downs >= 0))
-        if len(finer) and len(shifted):
-            fits = column[finer] == column[downs[shifted], None]
-            chosen = np.where(fits, rng.random(fits.shape), -1.0).argmax(axis=1)
-            ups[shifted] = np.where(fits.any(axis=1), finer[chosen], -1)
-        ups = np.where(kind < UNDO, -1, ups)
-        downs = np.where((kind >= UNDO) & (kind < MAKE), -1, downs)
-        both = (ups >= 0) & (downs >= 0)
-        meet = both & (column[ups] == column[downs]) & ~free[ups]
-        wanted = np.where(kind < UNDO, downs >= 0, np.where(kind < MAKE, ups >= 0, both))
-        drawn = np.flatnonzero(wanted & ~meet & ~(both & (splits.above[ups] == downs)))
-        return drawn, Changes(ups[drawn], downs[drawn])
-
-
-def _picked(splits: Ints, rng: np.random.Generator) -> Ints:
-    """DRAWN of some splits at random, −1 where there are none."""
-    if not len(splits):
-        return np.full(DRAWN, -1)
-    return np.asarray(splits[rng.integers(len(splits), size=DRAWN)])
+def _value(terms: Floats, lesser: float) -> Floats:
+    return np.asarray(terms.max(axis=1) + lesser * terms.min(axis=1))

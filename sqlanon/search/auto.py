@@ -1,13 +1,12 @@
 """The default search: the best answer without parameters, beyond the papers.
 
 A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
-rounds: a short NSGA-II from random schemes, coarse to fine, then its best solutions are
-polished by small moves until none improves, then the best of them is kicked and polished
-again until that has failed a number of times. Of three rounds one looks for little loss only
-at first, since few of the schemes with little loss and little bias lie near those that are
-easy to find, and one starts from what the others ended with. Rounds go on until several in
-a row find nothing better. Then the best is annealed, a long walk that may lead to where no
-round came; if that finds something better, rounds go on from there.
+rounds that know nothing of each other. A round begins with two short runs of NSGA-II from
+random schemes, coarse to fine, one of them for little loss only, since few of the schemes
+with little loss and little bias lie near those that are easy to find. Their best solutions
+are polished by small moves until none improves. From there walks are annealed, and the best
+they came to is polished again. The search ends when several rounds in a row found nothing
+better.
 """
 
 from __future__ import annotations
@@ -22,28 +21,26 @@ from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import Front, bits_of, take
-from sqlanon.search.kick import another, kicked
+from sqlanon.search.front import Front, bits_of
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.polish import Place, best_of, place_of, polish, rank_of
+from sqlanon.search.polish import Place, place_of, polish
 from sqlanon.search.problem import Problem
 from sqlanon.search.screen import Screen
-from sqlanon.search.taxonomy import Splits
 
 
 @dataclass(frozen=True)
 class AutoSettings:
     """How long to search; nobody needs to set any of it.
 
-    evaluations   schemes asked for at most, repeated ones included
+    evaluations   schemes asked for at most, repeated ones included; most searches end before
     exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
     rounds        the search ends when so many rounds in a row find nothing better
     """
 
-    evaluations: int = 200_000
+    evaluations: int = 1_000_000
     exact: int = 20_000
-    rounds: int = 5
+    rounds: int = 3
 
     def __post_init__(self) -> None:
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
@@ -53,21 +50,12 @@ class AutoSettings:
                 )
 
 
-ROUND = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
-"""One round's evolution. It need not converge: polishing does that faster."""
-POLISHED = 3
-"""How many different solutions of a round are polished."""
+SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
+"""How a round begins. It need not converge: polishing does that faster."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
-ROUNDS = ("as wished", "loss first", "mixed")
-"""Kinds of rounds, in turn."""
 LOSS_ONLY = 1e9
 """A preferred NECD under which only NWP counts."""
-KICKS = 40
-"""A round ends after so many kicks in a row that led to nothing better; in a space of few
-splits after a third as many as there are splits."""
-NEAR = 1.01
-"""Exchanges are many: after a kick they are tried up to so many times the ach of the best."""
 
 
 def auto(
@@ -91,6 +79,7 @@ class _Run:
         self._screen = Screen(problem)
         self._front = Front(problem.space)
         self._asked = 0
+        self._forecast = settings.evaluations
         self._over = False
         self._done = ""
 
@@ -105,124 +94,84 @@ class _Run:
 
     def try_all(self) -> None:
         space = self._problem.space
-        size = space_size(space)
+        size = self._forecast = space_size(space)
         for bits in all_schemes(space):
             self._evaluate(space.batch_of_bits(bits))
-            if self._report(size) and self._asked < size:
+            if self._report() and self._asked < size:
                 return
         self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        """Rounds of three kinds, until several in a row and annealing find nothing better."""
-        elites: list[Place] = []
+        """Rounds until several in a row find nothing better."""
+        best: Place | None = None
         stale = rounds = 0
-        while not self._over:
+        while stale < self._settings.rounds and not self._over:
+            # This round and, if it finds nothing better, so many more.
+            to_come = self._settings.rounds - stale + (best is None)
+            found = self._round(rng, _coarse(self._problem.space) if not rounds else None, to_come)
             rounds += 1
-            kind = ROUNDS[len(elites) % len(ROUNDS)]
-            start = np.stack([place.bits for place in elites]) if kind == "mixed" else None
-            if not elites:
-                start = _coarse(self._problem.space)
-            found = self._round(rng, start, loss_first=kind == "loss first")
-            if elites and found.rank >= min(place.rank for place in elites):
-                stale += 1
-            else:
-                stale = 0
-            elites.append(found)
-            if stale == self._settings.rounds and not self._over:
-                self._annealed(min(elites, key=lambda place: place.rank), rng)
-                break
+            stale = 0 if best is None or found.rank < best.rank else stale + 1
+            best = found if best is None else min(best, found, key=lambda place: place.rank)
         if not self._over:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
-    def _round(self, rng: np.random.Generator, start: Bits | None, *, loss_first: bool) -> Place:
-        """Where a round ends: evolved, polished, kicked."""
-        problem = self._problem
-        if loss_first:
-            aim = Preference(problem.preference.nwp, LOSS_ONLY)
-            problem = replace(problem, preference=aim)
-        places = self._evolved(problem, rng, start)
-        if loss_first:
-            places = [self._polished(problem, place) for place in places[:1]]
-            places = [self._judged(place) for place in places]
-        best = places[0]
-        for place in places:
-            found = self._polished(self._problem, place)
-            best = min(best, found, key=lambda place: place.rank)
-        return self._kicked(best, rng)
+    def _round(self, rng: np.random.Generator, start: Bits | None, to_come: int = 1) -> Place:
+        """Where a round ends: evolved, polished, annealed, polished.
 
-    def _evolved(
-        self, problem: Problem, rng: np.random.Generator, start: Bits | None
-    ) -> list[Place]:
-        """The best different solutions of a short run of NSGA-II, the best first.
+        `to_come` rounds, this one among them, are expected to be as long as this one.
+        """
+        problem, before = self._problem, self._asked
+        starts = [self._polished(problem, self._evolved(problem, rng, start), exchanges=False)]
+        if not self._over:
+            aim = Preference(problem.preference.nwp, LOSS_ONLY)
+            for_loss = replace(problem, preference=aim)
+            place = self._evolved(for_loss, rng, None)
+            place = self._judged(self._polished(for_loss, place, exchanges=False))
+            starts.append(self._polished(problem, place, exchanges=False))
+        if self._over:
+            return min(starts, key=lambda place: place.rank)
+        cold = self._asked
+
+        def stop(cooled: float) -> bool:
+            round_ = cold - before + (self._asked - cold) / max(cooled, 0.01)
+            self._forecast = min(self._settings.evaluations, int(before + to_come * round_))
+            return self._report(whole=False)
+
+        return self._polished(problem, anneal(problem, starts, self._left, rng, stop))
+
+    def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
+        """The best solution of a short run of NSGA-II.
 
         A budget smaller than its population cuts that short.
         """
-        limit = min(ROUND.evaluations, self._left)
+        limit = min(SHORT.evaluations, self._left)
         inner = Watch(on_progress=lambda _: self._pass_on(inner))
-        evolved = nsga2(problem, replace(ROUND, evaluations=limit), rng, inner, start)
-        bits, ranks = bits_of(evolved.solutions), rank_of(problem, evolved.scores)
-        order = np.lexsort(ranks.T[::-1])[:POLISHED, None]
-        return [place_of(problem, bits[i], take(evolved.scores, i)) for i in order]
+        evolved = nsga2(problem, replace(SHORT, evaluations=limit), rng, inner, start)
+        return place_of(problem, bits_of(evolved.solutions), evolved.scores)
 
     def _pass_on(self, inner: Watch) -> None:
-        if self._report(self._settings.evaluations):
+        if self._report():
             inner.interrupt()
 
     def _judged(self, place: Place) -> Place:
         """A place with the rank that it has by the preference that was given."""
         return place_of(self._problem, place.bits[None], place.scores)
 
-    def _polished(self, problem: Problem, place: Place, near: float = np.inf) -> Place:
-        """A place polished, with exchanges up to the ach `near`."""
+    def _polished(self, problem: Problem, place: Place, *, exchanges: bool = True) -> Place:
         if self._over or self._left <= 0:
             self._over = True
             return place
-        limit = self._settings.evaluations
         found, _ = polish(
             problem,
             place,
             self._left,
-            lambda: self._report(limit, whole=False),
+            lambda: self._report(whole=False),
             screen=self._screen,
-            exchange_up_to=near,
+            exchanges=exchanges,
         )
-        if self._report(limit) or self._left <= 0:
+        if self._report() or self._left <= 0:
             self._over = True
         return found
-
-    def _kicked(self, place: Place, rng: np.random.Generator) -> Place:
-        """The best after kicks from a place that lead to nothing better any more.
-
-        Every second one is polished by another preference at first.
-        """
-        problem, space = self._problem, self._problem.space
-        most, failed, number = min(KICKS, len(Splits.of_space(space)) // 3), 0, 0
-        while failed < most and not self._over and self._left > 0:
-            number += 1
-            bits = kicked(space, place.bits, rng, refining=problem.budget > 0)
-            start = best_of(problem, bits[None])
-            if number % 2 == 0:
-                aim = another(problem.preference, rng)
-                detour = replace(problem, preference=aim)
-                start = place_of(detour, start.bits[None], start.scores)
-                start = self._judged(self._polished(detour, start, 0.0))
-            found = self._polished(problem, start, NEAR * place.ach)
-            failed = 0 if found.rank < place.rank else failed + 1
-            place = found if found.rank <= place.rank else place
-        self._over = self._over or self._left <= 0
-        return place
-
-    def _annealed(self, place: Place, rng: np.random.Generator) -> None:
-        """Long walks from a place, their best polished, as long as that leads to better ones."""
-        limit = self._settings.evaluations
-        while not self._over:
-            found = anneal(
-                self._problem, place, self._left, rng, lambda: self._report(limit, whole=False)
-            )
-            found = self._polished(self._problem, found)
-            if found.rank >= place.rank:
-                return
-            place = found
 
     @property
     def _left(self) -> int:
@@ -233,11 +182,13 @@ class _Run:
         feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
         return int(feasible[0]) if len(feasible) else None
 
-    def _report(self, limit: int, *, whole: bool = True) -> bool:
+    def _report(self, *, whole: bool = True) -> bool:
         chosen = self._chosen()
         best = None if chosen is None else float(self._front.points[chosen, 0])
         k = None if chosen is None else int(self._front.scores.k[chosen])
-        stop = self._watch.step(Progress(self._asked, limit, best, k), whole=whole)
+        stop = self._watch.step(
+            Progress(self._asked, max(self._forecast, self._asked), best, k), whole=whole
+        )
         self._over = self._over or stop
         return stop
 

@@ -33,7 +33,7 @@ ROWS = 1_000
 
 @dataclass(frozen=True)
 class Changes:
-    """Some changes of one scheme: the split that each makes and the one it undoes, −1 = none."""
+    """Some changes of schemes: the split that each makes and the one it undoes, −1 = none."""
 
     finer: Ints
     coarser: Ints
@@ -46,7 +46,10 @@ class Changes:
 
     def applied(self, splits: Splits, made: Bits) -> Bits:
         """The splits after each change, one row a change; a split is made with the one above."""
-        rows = np.tile(made, (len(self), 1))
+        return self.applied_to(splits, np.tile(made, (len(self), 1)))
+
+    def applied_to(self, splits: Splits, rows: Bits) -> Bits:
+        """The same where each change has a scheme of its own, whose row is overwritten."""
         undone, done = np.flatnonzero(self.coarser >= 0), np.flatnonzero(self.finer >= 0)
         rows[undone, self.coarser[undone]] = False
         rows[done, self.finer[done]] = True

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from preference_cases import every_scheme, problem_of, random_histogram
+from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
 from sqlanon.metrics import Scores
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
 from sqlanon.search import anneal as module
 from sqlanon.search.anneal import anneal
+from sqlanon.search.front import bits_of
 from sqlanon.search.polish import Place, best_of
 from sqlanon.search.problem import Problem
 
@@ -27,20 +28,18 @@ def hidden(problem: Problem) -> Place:
 def test_a_walk_ends_with_a_feasible_scheme_that_is_no_worse(seed: int) -> None:
     with problem_of(random_histogram(seed), 3, AIM, 1) as problem:
         start = hidden(problem)
-        found = anneal(problem, start, 1_000, np.random.default_rng(seed))
+        found = anneal(problem, [start], 1_000, np.random.default_rng(seed))
         every = every_scheme(problem.space)
         assert found.feasible
         assert found.rank <= start.rank
-        assert (
-            found.ach
-            >= problem.f1(problem.evaluate(every))[problem.feasible(problem.evaluate(every))].min()
-        )
+        scores = problem.evaluate(every)
+        assert found.ach >= problem.f1(scores)[problem.feasible(scores)].min()
         assert best_of(problem, found.bits[None]).rank == found.rank
 
 
 def test_the_same_numbers_give_the_same_walk() -> None:
     with problem_of(random_histogram(1), 3, AIM, 1) as problem:
-        a, b = (anneal(problem, hidden(problem), 500, np.random.default_rng(3)) for _ in range(2))
+        a, b = (anneal(problem, [hidden(problem)], 500, np.random.default_rng(3)) for _ in range(2))
     assert a.rank == b.rank
     assert (a.bits == b.bits).all()
 
@@ -48,11 +47,14 @@ def test_the_same_numbers_give_the_same_walk() -> None:
 def test_an_infeasible_scheme_stays() -> None:
     with problem_of(random_histogram(2), 1_000, AIM, 1) as problem:
         start = hidden(problem)
-        assert anneal(problem, start, 100, np.random.default_rng(1)) is start
+        assert anneal(problem, [start], 100, np.random.default_rng(1)) is start
 
 
 @pytest.mark.parametrize("budget", [0, 1, 7, 8, 9, 50])
-def test_never_more_than_the_budget_and_stopped_at_once(budget: int) -> None:
+def test_never_more_than_the_budget_and_stopped_at_once(
+    budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "STEPS", 100)
     with problem_of(random_histogram(3), 2, AIM, 1) as problem:
         start, asked, stops = hidden(problem), [0], [0]
         score = problem.evaluate
@@ -62,12 +64,40 @@ def test_never_more_than_the_budget_and_stopped_at_once(budget: int) -> None:
             assert len(batch) <= module.ASKED * module.WALKS
             return score(batch)
 
-        def stop() -> bool:
+        def stop(cooled: float) -> bool:
+            assert cooled > 0
             stops[0] += 1
             return stops[0] == 3
 
         counting = replace(problem, evaluate=counted)
-        anneal(counting, start, budget, np.random.default_rng(1))
+        anneal(counting, [start], budget, np.random.default_rng(1))
         assert asked[0] <= budget
-        anneal(counting, start, 1_000, np.random.default_rng(1), stop)
+        anneal(counting, [start], 1_000, np.random.default_rng(1), stop)
         assert stops[0] == 3
+
+
+def test_an_infeasible_start_beside_a_feasible_one_is_left_alone() -> None:
+    with problem_of(random_histogram(4), 4, AIM, 1) as problem:
+        finest = best_of(problem, np.ones((1, problem.space.positions), dtype=bool))
+        assert not finest.feasible
+        found = anneal(problem, [finest, hidden(problem)], 500, np.random.default_rng(1))
+    assert found.feasible
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
+def test_walks_find_the_optimum_of_small_tables(seed: int, limit: float) -> None:
+    """Every second table has level limits; the optimum is that of all schemes."""
+    with ruled_problem(seed, limit, AIM) as problem:
+        scores = problem.evaluate(every_scheme(problem.space))
+        wanted = problem.f1(scores)[problem.feasible(scores)].min(initial=np.inf)
+        found = anneal(problem, [worst_of(problem)], 5_000, np.random.default_rng(seed))
+        assert (found.ach if found.feasible else np.inf) == wanted
+
+
+def worst_of(problem: Problem) -> Place:
+    """The worst feasible scheme."""
+    every = every_scheme(problem.space)
+    scores = problem.evaluate(every)
+    worst = np.where(problem.feasible(scores), problem.f1(scores), -1).argmax()
+    return best_of(problem, bits_of(every)[[worst]])

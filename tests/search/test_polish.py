@@ -81,7 +81,7 @@ def test_screening_drops_nothing_better(seed: int, limit: float | None, aim: Pre
         screen = Screen(problem)
         for start in random_population(problem.space, 6, np.random.default_rng(seed)):
             place, _ = polish(
-                problem, best_of(problem, start[None]), PLENTY, screen=screen, exchange_up_to=0.0
+                problem, best_of(problem, start[None]), PLENTY, screen=screen, exchanges=False
             )
             assert place.rank == by_hand(problem, start)
 

@@ -156,18 +156,3 @@ def test_a_table_with_room_for_all_knows_nothing() -> None:
         screen.learn(bits, scored(problem, bits))
         made = Splits.of_space(problem.space).made(bits[0])
         assert not screen.infeasible(made, changes_of(problem, made)).any()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_what_refines_a_remembered_scheme_is_known(seed: int) -> None:
-    with ruled_problem(seed, 0.0, AIMS[0]) as problem:
-        splits, screen = Splits.of_space(problem.space), Screen(problem, remembered=5)
-        bits = starts(problem, seed, 40)
-        scores = problem.evaluate(problem.space.batch_of_bits(bits))
-        made = splits.made(bits)
-        assert not screen.refines(made).any()
-        screen.learn(bits, scores)
-        kept = made[scores.rows_below > problem.budget][-5:]
-        wanted = [any((row >= known).all() for known in kept) for row in made]
-        assert screen.refines(made).tolist() == wanted
-        assert not screen.refines(made[problem.feasible(scores)]).any()

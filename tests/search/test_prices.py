@@ -1,0 +1,36 @@
+"""What a change adds to NWP, against the NWP of the changed scheme."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from preference_cases import ruled_problem
+
+from sqlanon.search import prices as module
+from sqlanon.search.draw import Draw
+from sqlanon.search.prices import Prices
+from sqlanon.search.taxonomy import Splits
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nwp_and_changes_are_priced_as_they_are_measured(seed: int) -> None:
+    with ruled_problem(seed, None) as problem:
+        splits, prices = Splits.of_space(problem.space), Prices(problem)
+        rng = np.random.default_rng(seed)
+        for _ in range(3):  # from memory too
+            bits = splits.random(6, rng)
+            made, batch = splits.made(bits), problem.space.batch_of_bits(bits)
+            measured = problem.evaluate(batch).nwp
+            assert np.allclose(prices.of(batch), measured, rtol=1e-12, atol=1e-15)
+            drawn = Draw(problem.space).some(made, 20, rng)
+            if not len(drawn):
+                continue
+            rows = drawn.changes.applied_to(splits, made[drawn.scheme])
+            after = problem.evaluate(problem.space.batch_of_bits(splits.bits(rows))).nwp
+            added = prices.added(batch, made, drawn.scheme, drawn.changes)
+            assert np.allclose(measured[drawn.scheme] + added, after, rtol=1e-10, atol=1e-13)
+
+
+def test_a_full_memory_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 3)
+    test_nwp_and_changes_are_priced_as_they_are_measured(1)
