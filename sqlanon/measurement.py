@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 
+OVERHEAD = 1_000
+"""Bytes that the objects of a measurement take beside their numbers."""
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -52,6 +55,12 @@ class Measurement:
     minority: Ints | None
     small_loss: Ints
     detail: Detail
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        arrays = (self.loss, self.size, self.classes, self.rows, self.rows_squared)
+        return OVERHEAD + sum(a.nbytes for a in arrays) + self.small_loss.nbytes
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,8 @@ def test_names_of_columns(run: Run, folder: Path) -> None:
         (["visits.parquet", "--qi", "zip", "--subject", "Who"],
          "error: Source 'visits.parquet' has no column 'Who'. Did you mean 'who'?"),
         (["visits.parquet", "--qi", ","],
-         "error: name at least one quasi-identifier: a column that others may know"),
+         "error: --qi ',': there is a name missing; write columns as a,b,c, with one comma "
+         "between two names"),
         (["visits.parquet", "--qi", "zip", "--table", "t"],
          "error: visits.parquet is checked as a whole; a table or a query needs a database"),
         (["ware.duckdb", "--qi", "zip"],

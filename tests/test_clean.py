@@ -42,9 +42,22 @@ def test_half_written_files_are_removed(run: Run, tmp_path: Path) -> None:
     for file in (old, young, tmp_path / "sqlanon.tmp"):
         file.write_text("x", encoding="utf-8")
     os.utime(old, (OLD, OLD))
-    assert run("clean", str(tmp_path)).out == f"removed {old}\n"
+    kept = f"{young}: younger than a minute, so a process may be about to use it; clean again later"
+    assert run("clean", str(tmp_path)).out == f"removed {old}\nkept {kept}\n"
     assert {file.name for file in tmp_path.iterdir()} == {young.name, "sqlanon.tmp"}
+    os.utime(young, (OLD, OLD))
+    assert run("clean", str(tmp_path)).out == f"removed {young}\n"
     assert run("clean", str(tmp_path)).out == "nothing to remove\n"
+
+
+def test_a_young_folder_is_spoken_of(run: Run, tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "mine.duckdb") as connection:
+        connection.execute("CREATE TABLE t (a INT)")
+    (tmp_path / ".sqlanon-a.tmp").mkdir()
+    for path in (tmp_path, tmp_path / "mine.duckdb"):
+        with PrivateFolder(tmp_path):  # of a living process, and no leftover
+            (kept,) = json.loads(run("clean", str(path), "--json").out)["kept"]
+        assert kept.startswith(f"{tmp_path / '.sqlanon-a.tmp'}: younger than a minute")
 
 
 def test_a_workspace_is_removed(run: Run, tmp_path: Path) -> None:

@@ -280,3 +280,28 @@ def test_columns_by_role() -> None:
     assert policy.label == "a"
     assert policy.columns_with(Role.QUASI)["b"].family is Family.FULL_DOMAIN
     assert parse_policy(BASE).label is None
+
+
+@pytest.mark.parametrize(
+    ("sections", "paths"),
+    [
+        ({"publish": {"file": "x.txt", "to": 3}}, ["publish.to", "publish.file"]),
+        ({"publish": {"file": "x.txt", "order": "up", "mode": "view"}},
+         ["publish.order", "publish.file", "publish.mode"]),
+        ({"suppression": {"limit": 2, "marker": "x"}},
+         ["suppression.limit", "suppression.marker"]),
+        ({"columns": {"age": {"role": "label", "weight": -1, "family": "taxonomic"}}},
+         ["columns.age.weight", "columns.age"]),
+        # What another key is meant to say is not known, so nothing is said about it.
+        ({"columns": {"age": {"role": "quasi", "range": [0, 9], "granularty": 5}}},
+         ["columns.age.granularty"]),
+        ({"columns": {"age": {"role": "quasi", "range": "x", "granularity": 5}}},
+         ["columns.age.range"]),
+        ({"publish": {"mode": "view", "too": "x"}}, ["publish.too"]),
+    ],
+)  # fmt: skip
+def test_mistakes_between_keys_beside_mistakes_in_others(
+    sections: dict[str, Any], paths: list[str]
+) -> None:
+    document = {**BASE, **sections}
+    assert [line.split(":")[0] for line in mistakes(document)] == paths

@@ -14,8 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
+from sqlanon.api.domains import scheme_without_counting
 from sqlanon.api.measuring import Measuring
-from sqlanon.api.places import file_to_rewrite
+from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.published import Release
 from sqlanon.api.publishing import Publisher
 from sqlanon.api.release import (
@@ -26,7 +27,6 @@ from sqlanon.api.release import (
     portable_source,
     recipe_of,
     scheme_in,
-    scheme_without_counting,
 )
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
@@ -39,6 +39,7 @@ from sqlanon.api.search import (
     problem_for,
     run_method,
 )
+from sqlanon.api.used_files import refuse_workspace
 from sqlanon.compile import release_text
 from sqlanon.engines import open_source
 from sqlanon.errors import (
@@ -77,6 +78,9 @@ def load(
     if connection is not None and data is not None:
         raise EngineError("give load() a connection or data, not both")
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
+    origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
+    if workspace is not None:
+        refuse_workspace(Path(workspace), checked, origin)
     if data is not None:
         source = open_source(data=data)
     elif connection is not None:
@@ -84,11 +88,11 @@ def load(
     else:
         source = open_policy_source(checked)
     try:
-        check_columns(checked, source)
+        with telling_of_release(checked, source):
+            check_columns(checked, source)
     except BaseException:
         source.engine.close()
         raise
-    origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
     return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
 
 
@@ -234,7 +238,7 @@ class Anonymizer(Measuring):
             with self._publisher(scheme) as publisher:
                 folder = publisher.folder_for(certificates, self._folder)
                 release = publisher.publish(folder, on_stage, replace_file=replace_file)
-                return release if file is None else publisher.rewrite(file, release)
+                return publisher.finish(release, file)
         finally:
             if self.policy.section.publish.mode is Mode.REPLACE:
                 self._forget_counts()
@@ -258,8 +262,10 @@ class Anonymizer(Measuring):
     def _publisher(self, scheme: SchemeLike, *, read_only: bool = False) -> Iterator[Publisher]:
         """The databases of a publish; unless `read_only`, the target's is open for writing, which
         it is at no other time."""
-        released = self._scheme_to_release(scheme)
+        with telling_of_release(self.policy, self.source):
+            released = self._scheme_to_release(scheme)
         ours = self._origin.is_the_policys
+        already = released_before(self.policy, self.source)
         if ours:
             self.source.engine.close()
         try:
@@ -268,7 +274,7 @@ class Anonymizer(Measuring):
                 yield publisher
         except SqlanonError as error:
             # Engines name addresses in their messages, and these may come from the environment.
-            hidden = self.policy.hide(str(error))
+            hidden = self.policy.hide(str(error)) + already
             if hidden == str(error):
                 raise
             raise type(error)(hidden) from None

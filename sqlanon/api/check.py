@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from sqlanon.engines import Source, open_source
 from sqlanon.engines.base import looked_in
-from sqlanon.engines.duckdb_sources import SUFFIXES
+from sqlanon.engines.duckdb_sources import SUFFIXES, as_written, is_csv
 from sqlanon.errors import CheckError
 from sqlanon.verify import CheckResult, KAnonymity, audit, judge
 
@@ -38,13 +38,20 @@ def check(
     `table` or `query`, a DuckDB file, its address, or an open DuckDB connection, which stays as
     it is; `connection` names the database in place of `source`. With a `subject` people are
     counted, not rows. `threshold` is the risk above which a record is at risk.
+
+    Of a CSV file the quasi-identifiers are compared as they are written, character by
+    character, with a quoted empty field as an empty text; the other columns by their values.
     """
     opened = open_checked(source, table=table, query=query, connection=connection)
     try:
         return check_source(
-            opened, names(quasi), k, subject=subject, sensitive=names(sensitive),
+            written(opened, source, names(quasi)),
+            names(quasi),
+            k,
+            subject=subject,
+            sensitive=names(sensitive),
             threshold=threshold,
-        )  # fmt: skip
+        )
     finally:
         opened.engine.close()
 
@@ -58,10 +65,34 @@ def check_source(
     sensitive: Sequence[str] = (),
     threshold: float = 0.2,
 ) -> CheckResult:
-    """The same for a source that is open already, and stays open."""
+    """The same for a source that is open already, and stays open (see `written`)."""
+    _refuse_two_roles(quasi, subject, sensitive)
     required = [] if k is None else [KAnonymity(k)]
     audited = audit(source, quasi, subject=subject, sensitive=sensitive, threshold=threshold)
     return judge(audited, required)
+
+
+def written(opened: Source, source: Checked | None, quasi: Sequence[str]) -> Source:
+    """What `open_checked` opened, the quasi-identifiers of a CSV file as they are written.
+
+    A reader of the file tells 1.0 from 1.00, so one class must not hold both. People and
+    sensitive values are told apart by what they mean: counting more of them than there are
+    would show a table safer than it is.
+    """
+    if not isinstance(source, str | Path) or "://" in str(source) or not is_csv(source):
+        return opened
+    return as_written(opened, source, quasi)
+
+
+def _refuse_two_roles(quasi: Sequence[str], subject: str | None, sensitive: Sequence[str]) -> None:
+    """What others may know is no secret, and it does not name a person."""
+    for role, columns in (("the subject", [subject]), ("sensitive", sensitive)):
+        for name in columns:
+            if name in quasi:
+                raise CheckError(
+                    f"column {name!r} is named as a quasi-identifier and as {role}; leave one of "
+                    "the two out"
+                )
 
 
 def names(given: str | Sequence[str]) -> tuple[str, ...]:

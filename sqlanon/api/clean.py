@@ -8,18 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlanon.api.unfinished import Outcome, Unfinished, file_holds, table_holds, unfinished
-from sqlanon.engines import DuckDBEngine, open_memory, remove_dead_folders
+from sqlanon.engines import DuckDBEngine, open_memory, remove_dead_folders, young_folders
 from sqlanon.engines.duckdb import open_database
 from sqlanon.engines.duckdb_sources import parse_table
 from sqlanon.errors import EngineError
-from sqlanon.evaluate.cache import ARRAYS, KEYS, TABLE
+from sqlanon.evaluate.cache import CONTENTS, is_workspace
 from sqlanon.publish import remove_leftovers
 
 _SECONDS_TO_WRITE = 60.0
-_COLUMNS = """
-SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal
-ORDER BY table_name, column_index
-"""
 
 
 @dataclass
@@ -28,7 +24,8 @@ class Cleaned:
 
     removed   paths and names that are gone
     finished  files of certificates that a killed run had prepared for a release that is out
-    kept      certificates of which that cannot be told, each with what to do about it
+    kept      certificates of which that cannot be told, and what is too young to be called a
+              leftover, each with what to do about it
     """
 
     removed: list[str] = field(default_factory=list)
@@ -57,24 +54,41 @@ def clean(paths: Iterable[str | Path]) -> Cleaned:
 
 def _clean_folder(folder: Path, cleaned: Cleaned) -> None:
     cleaned.removed += [str(path) for path in remove_dead_folders(folder)]
+    young = []
     for path in sorted(folder.glob(".sqlanon-*.tmp")):
+        if not path.is_file():
+            continue
         # A certificate is written in a moment; what is older was left by a killed process.
-        if path.is_file() and time.time() - path.stat().st_mtime > _SECONDS_TO_WRITE:
+        if time.time() - path.stat().st_mtime > _SECONDS_TO_WRITE:
             path.unlink(missing_ok=True)
             cleaned.removed.append(str(path))
+        else:
+            young.append(path)
     _settle(folder, cleaned, open_memory)
+    _keep_young([*young, *young_folders(folder)], cleaned)
+
+
+def _keep_young(paths: Iterable[Path], cleaned: Cleaned) -> None:
+    cleaned.kept += [
+        f"{path}: younger than a minute, so a process may be about to use it; clean again later"
+        for path in paths
+    ]
 
 
 def _clean_database(path: Path, cleaned: Cleaned) -> None:
     engine = open_database(path, read_only=False)
     try:
-        workspace = _is_workspace(engine)
+        found = engine.fetch(CONTENTS)
+        workspace = is_workspace(
+            list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        )
         if not workspace:
             cleaned.removed += remove_leftovers(engine)
     finally:
         engine.close()
     if not workspace:
         _settle(path.parent, cleaned, lambda: open_database(path))
+        _keep_young(young_folders(path.parent), cleaned)
         return
     for file in (path, Path(f"{path}.wal")):
         if file.exists():
@@ -111,10 +125,3 @@ def _found(engine: DuckDBEngine, each: Unfinished) -> str | None:
         return table_holds(engine, parse_table(each.target), columns)
     except EngineError:
         return None
-
-
-def _is_workspace(engine: DuckDBEngine) -> bool:
-    """Whether the database holds measurements and nothing else, to the name of every column."""
-    found = engine.fetch(_COLUMNS)
-    tables, columns = (column.to_pylist() for column in found.columns)
-    return set(tables) == {TABLE} and columns == [*KEYS, *ARRAYS]

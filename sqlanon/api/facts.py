@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlanon.api.tallies import Tallies, column_losses, scores_of
+from sqlanon.api.writing import cell_text
 from sqlanon.certificate import (
     ColumnFact,
     Facts,
@@ -16,10 +17,9 @@ from sqlanon.certificate import (
     Treatment,
 )
 from sqlanon.compile import Generalized, Pseudonym, Recipe
-from sqlanon.compile.present import Cell, cells
+from sqlanon.compile.present import cells
 from sqlanon.engines import Source
 from sqlanon.errors import CertificateError
-from sqlanon.model import format_value
 from sqlanon.policy import Policy
 from sqlanon.preference import Preference
 from sqlanon.publish import Published
@@ -116,7 +116,7 @@ def _columns(
 
 
 def _generalized(item: Generalized, role: str, loss: float) -> ColumnFact:
-    labels = [_label(group) for group in cells(item)]
+    labels = [cell_text(group) for group in cells(item)]
     return ColumnFact(
         item.name,
         role,
@@ -150,9 +150,4 @@ def _subgroups(column: str, tallies: Tallies) -> Iterator[Subgroup]:
     kept, suppressed = tallies.released[column], tallies.suppressed.get(column, {})
     for key in {**kept, **suppressed}:
         left_out = suppressed.get(key, 0)
-        yield Subgroup(column, _label(key), kept.get(key, 0) + left_out, left_out)
-
-
-def _label(key: tuple[Cell, ...]) -> str | None:
-    """What is released for a group, as one text; None for NULL."""
-    return None if key[0] is None else " to ".join(format_value(c) for c in key if c is not None)
+        yield Subgroup(column, cell_text(key), kept.get(key, 0) + left_out, left_out)

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Self
 
 from sqlanon.api.bind import Origin, quasis_of
+from sqlanon.api.domains import on_these_values, refuse_uncovered
+from sqlanon.api.places import telling_of_release
 from sqlanon.api.release import SchemeLike, document_of, scheme_in
 from sqlanon.api.search import Method
 from sqlanon.api.solution import Solution
+from sqlanon.api.writing import writings_of
 from sqlanon.engines import Source
+from sqlanon.errors import SchemeError
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, count
 from sqlanon.metrics import Scores
@@ -63,12 +67,13 @@ class Measuring:
     @cached_property
     def histogram(self) -> Histogram:
         """The counted source; the first use counts it."""
-        return count(
-            self.source,
-            quasis_of(self.policy, self.source),
-            subject=self.policy.section.subject,
-            facets=[self.policy.label] if self.policy.label else [],
-        )
+        with telling_of_release(self.policy, self.source):
+            return count(
+                self.source,
+                quasis_of(self.policy, self.source),
+                subject=self.policy.section.subject,
+                facets=[self.policy.label] if self.policy.label else [],
+            )
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -105,12 +110,21 @@ class Measuring:
         return 1 if privacy is None else privacy.k
 
     def scheme(self, scheme: SchemeLike) -> Scheme:
-        """A scheme of the source as it is now, from whatever describes one."""
+        """A scheme of the source as it is now, from whatever describes one.
+
+        Raises UncoveredValueError where the source holds values that a file's scheme lacks.
+        """
         known = scheme_in(scheme)
         if known is not None:
             return known
         document, origin = document_of(scheme)
-        return from_document(document, self.space.columns, origin)
+        try:
+            document = on_these_values(self.policy, self.source, self.space, document, origin)
+            return from_document(document, self.space.columns, origin)
+        except SchemeError:
+            # The file may be right, and the data hold what it does not know.
+            refuse_uncovered(self.policy, self.source, document, origin)
+            raise
 
     def measure(self, scheme: SchemeLike) -> Solution:
         """The scores of one scheme."""
@@ -131,13 +145,13 @@ class Measuring:
             ach = preference.ach(scores.nwp, scores.necd)
             pref_dev = preference.pref_dev(scores.nwp, scores.necd)
         privacy = self.policy.section.privacy
-        solutions = []
+        solutions, writings = [], writings_of(self.policy)
         for i in range(len(batch)):
             row = scores.row(i)
             row["ach"] = None if ach is None else float(ach[i])
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
             feasible = None if privacy is None else bool(scores.k[i] >= privacy.k)
-            solutions.append(Solution(batch.scheme(i), row, feasible))
+            solutions.append(Solution(batch.scheme(i), row, feasible, writings))
         return solutions
 
     def _evaluator_for(self, method: Method) -> Evaluator:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,21 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.api.bind import Origin, address_in
-from sqlanon.engines import Opened, Source, open_for_publishing, open_memory, open_source, source_on
+from sqlanon.engines import (
+    DuckDBEngine,
+    Opened,
+    Source,
+    open_for_publishing,
+    open_memory,
+    open_source,
+    source_on,
+)
 from sqlanon.engines.addresses import database_path
-from sqlanon.errors import PolicyError, PublishError
+from sqlanon.errors import EngineError, PolicyError, PublishError, SqlanonError
 from sqlanon.model import Mode
 from sqlanon.policy import Policy
 from sqlanon.publish.export import written_file
+from sqlanon.publish.place import RELEASE_COMMENT
 
 
 def release_address(policy: Policy, origin: Origin) -> str | None:
@@ -66,6 +77,36 @@ def open_released_source(policy: Policy, origin: Origin, opened: Opened) -> Sour
     section = policy.section.source
     file = None if section.file is None else policy.folder / section.file
     return source_on(opened.engine, table=section.table, query=section.query, file=file)
+
+
+def released_before(policy: Policy, source: Source) -> str:
+    """What to add to a message where the source's rows were replaced by a release already."""
+    engine, table = source.engine, source.relation
+    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
+        return ""
+    assert isinstance(engine, DuckDBEngine)
+    try:
+        found = engine.details(engine.locate(table))
+    except EngineError:
+        return ""
+    if found is None or found.comment != RELEASE_COMMENT:
+        return ""
+    return (
+        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
+        "the policy says mode: replace. Load its original rows anew before you release it again."
+    )
+
+
+@contextmanager
+def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
+    """What fails on a source that is a release already says so, once."""
+    try:
+        yield
+    except SqlanonError as error:
+        already = released_before(policy, source)
+        if not already or already in str(error):
+            raise
+        raise type(error)(f"{error}{already}") from None
 
 
 def released_rows(**place: Any) -> pa.Table:

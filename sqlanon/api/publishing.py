@@ -49,7 +49,7 @@ from sqlanon.publish import (
     type_changes,
 )
 from sqlanon.publish import Release as Order
-from sqlanon.publish.effects import remaining
+from sqlanon.publish.effects import remaining, without_logs
 from sqlanon.publish.export import is_marked
 from sqlanon.publish.place import find_place, stage_name
 from sqlanon.publish.publishing import target_name
@@ -186,9 +186,18 @@ class Publisher:
             )
         return None
 
-    def rewrite(self, file: Path, release: Release) -> Release:
-        """Closes the database of a release and writes its file anew."""
+    def finish(self, release: Release, file: Path | None) -> Release:
+        """Closes the database of a release, and writes its `file` anew where one is given.
+
+        What was said of a log that is gone then is taken back; a caller's database stays open.
+        """
+        files = self.opened.engine.database_files() if self.opened.engine.owned else ()
         self.close()
+        if file is not None:
+            return self._rewrite(file, release)
+        return _remaining(release, without_logs(release.remains, files))
+
+    def _rewrite(self, file: Path, release: Release) -> Release:
         try:
             rewrite_database(file)
         except (EngineError, PublishError) as error:
@@ -199,8 +208,7 @@ class Publisher:
                 f"rewritten and still holds dropped rows: {reason}"
             ) from error
         replaced = bool(release.remains)
-        remains = tuple(remaining(self.order, None, replaced))
-        return replace(release, published=replace(release.published, remains=remains))
+        return _remaining(release, tuple(remaining(self.order, None, replaced)))
 
     def _target(self) -> str:
         return target_name(self.opened.engine, self.order)
@@ -255,6 +263,10 @@ class Publisher:
         schema = table.text("db")
         name = table.name if schema in ("", "main") else f"{schema}.{table.name}"
         return stem_of(name)
+
+
+def _remaining(release: Release, remains: tuple[str, ...]) -> Release:
+    return replace(release, published=replace(release.published, remains=remains))
 
 
 def _reasons(policy: Policy, recipe: Recipe) -> dict[str, str | None]:

@@ -6,7 +6,7 @@ import csv
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from duckdb import DuckDBPyConnection
 
@@ -17,7 +17,14 @@ from sqlanon.engines import Source
 from sqlanon.errors import CertificateError, SubjectError
 from sqlanon.model import counted
 from sqlanon.publish.export import written_file
-from sqlanon.verify import Audit, audit, table_hash
+from sqlanon.verify import Audit, audit, rows_unique_over, table_hash
+
+
+class _How(TypedDict):
+    """How an audit counts beside its classes, as the certificate says."""
+
+    sensitive: list[str]
+    threshold: float
 
 
 @dataclass(frozen=True)
@@ -105,10 +112,12 @@ def _compared(source: Source, certificate: Certificate) -> Recheck:
     names = [info.name for info in source.columns]
     quasi = certificate.document.privacy.quasi
     audited = _audited(source, certificate) if set(quasi) <= set(names) else None
-    hashed = None
+    hashed, unique = None, None
     if set(certificate.columns) <= set(names):
         hashed = table_hash(source.engine, source.relation, certificate.columns)
-    found = differences(certificate, audited, hashed, names)
+        if audited is not None:
+            unique = _unique(source, certificate, audited)
+    found = differences(certificate, audited, hashed, names, unique)
     return Recheck(certificate, audited, hashed, tuple(found))
 
 
@@ -119,11 +128,24 @@ def _audited(source: Source, certificate: Certificate) -> Audit:
     differ: then there are more of these than people, and rows are all that can be compared.
     """
     privacy, release = certificate.document.privacy, certificate.document.release
+    present = {info.name for info in source.columns if info.kind is not None}
+    counted_as: _How = {
+        "sensitive": [each.column for each in privacy.sensitive if each.column in present],
+        "threshold": privacy.risk.threshold,
+    }
     if privacy.subject in certificate.columns and privacy.subject in (
         info.name for info in source.columns
     ):
         with suppress(SubjectError):  # a changed table may hold rows without one
-            by_people = audit(source, privacy.quasi, subject=privacy.subject)
+            by_people = audit(source, privacy.quasi, subject=privacy.subject, **counted_as)
             if by_people.people <= release.people:
                 return by_people
-    return audit(source, privacy.quasi)
+    return audit(source, privacy.quasi, **counted_as)
+
+
+def _unique(source: Source, certificate: Certificate, audited: Audit) -> int | None:
+    """Rows that are unique over all released columns; None where people cannot be told apart."""
+    subject = certificate.document.privacy.subject
+    if subject is not None and audited.by_people is None:
+        return None
+    return rows_unique_over(source.engine, source.relation, certificate.columns, subject=subject)

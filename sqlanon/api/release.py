@@ -10,18 +10,16 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.api.bind import quasis_of
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import Solution
+from sqlanon.api.writing import opens_ends
 from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Verbatim
-from sqlanon.domain import Domain, ValueDomain
 from sqlanon.engines import ColumnInfo, Source
 from sqlanon.errors import NoSolutionError, PolicyError, SchemeError
-from sqlanon.histogram import Quasi
-from sqlanon.model import Kind, SuppressedRows
+from sqlanon.model import SuppressedRows
 from sqlanon.policy import Others, Policy, Role
-from sqlanon.scheme import Column, Scheme, from_document
-from sqlanon.scheme.scheme_file import mentions_null, read_document
+from sqlanon.scheme import Scheme
+from sqlanon.scheme.scheme_file import read_document
 
 SchemeLike = Scheme | Solution | SearchResult | Mapping[str, Any] | str | Path
 """A scheme, a solution, the chosen one of a result, a scheme's document, or a file's path."""
@@ -83,63 +81,6 @@ def portable_source(source: Source, dialect: str) -> tuple[Source, list[str]]:
     return replace(source, relation=exp.table_(name, quoted=True)), [note]
 
 
-def scheme_without_counting(
-    policy: Policy, source: Source, document: Any, origin: str
-) -> Scheme | None:
-    """The scheme of a document over the domains it was made for.
-
-    The source is not counted: values that are new since then are the release's business.
-    None where neither the policy nor the document tells a column's domain.
-    """
-    columns = []
-    for quasi in quasis_of(policy, source):
-        domain = _domain(quasi, _kind(source, quasi.name), document, origin)
-        if domain is None:
-            return None
-        columns.append(quasi.complete(domain))
-    return from_document(document, columns, origin)
-
-
-def _kind(source: Source, name: str) -> Kind:
-    kind = source.column(name).kind
-    if kind is None:
-        type_ = source.column(name).type
-        raise PolicyError(
-            f"column {name!r} has the type {type_}, which cannot be generalized; cast it in a "
-            "query, or give it another role"
-        )
-    return kind
-
-
-def _domain(quasi: Quasi, kind: Kind, document: Any, origin: str) -> Domain | None:
-    domain = quasi.declared_domain(kind)
-    entries = document.get("columns") if isinstance(document, Mapping) else None
-    entry = entries.get(quasi.name) if isinstance(entries, Mapping) else None
-    if domain is None:
-        listed = _listed(document, quasi.name, origin)
-        if listed is None:
-            return None
-        domain = replace(quasi, values=tuple(listed)).declared_domain(kind)
-        assert isinstance(domain, ValueDomain)
-        return replace(domain, is_observed=True)
-    if mentions_null(entry) and not domain.has_null:
-        return replace(domain, has_null=True)
-    return domain
-
-
-def _listed(document: Any, name: str, origin: str) -> list[Any] | None:
-    """The values that a scheme file lists for a column nobody declared."""
-    domains = document.get("domains", {}) if isinstance(document, Mapping) else {}
-    if not isinstance(domains, Mapping):
-        raise SchemeError(f"{origin}: domains: expected columns with their values")
-    listed = domains.get(name)
-    if listed is None:
-        return None
-    if not isinstance(listed, list) or not listed:
-        raise SchemeError(f"{origin}: domains: column {name!r}: expected a list of values")
-    return listed
-
-
 def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[str] = ()) -> Recipe:
     """What the policy says a release of this scheme consists of."""
     section = policy.section
@@ -151,7 +92,7 @@ def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[s
     suppression = section.suppression
     marked = suppression.limit > 0 and suppression.rows is SuppressedRows.MARK
     partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
-    items = [_item(policy, info, partitions.get(info.name)) for info in source.columns]
+    items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     return Recipe(
         source=source.relation,
         items=tuple(item for item in items if item is not None),
@@ -165,7 +106,7 @@ def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[s
     )
 
 
-def _item(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
+def item_of(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
     """One column of the source as the release has it; None where it does not."""
     section = policy.section.columns.get(info.name)
     if section is None:
@@ -185,7 +126,7 @@ def _item(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
         partition,
         info.type,
         output=section.output,
-        open_ends=_open_ends(section.open_ends, column),
+        open_ends=opens_ends(section.open_ends, column),
         null_label=section.null_label,
         form=section.form or policy.section.publish.form,
     )
@@ -195,10 +136,3 @@ def key_parameter(policy: Policy, column: str) -> str:
     """The name of the parameter that holds the key of a column's pseudonyms."""
     number = list(policy.columns_with(Role.PSEUDONYM)).index(column) + 1
     return f"sqlanon_key_{number}"
-
-
-def _open_ends(wanted: bool | None, column: Column) -> bool:
-    """Unless the policy decides, the extremes of observed values do not show in labels."""
-    if wanted is not None:
-        return wanted
-    return isinstance(column.domain, ValueDomain) and column.domain.is_observed

@@ -53,7 +53,11 @@ class SearchResult:
         held = counted(rows, "row")
         if rows != people:
             held = f"{held} of {counted(people, 'person')}"
+        # With all columns in one group the table is one class, so a limit keeps it from that.
+        limited = [c for c in closest.scheme.columns if c.coarsest.cuts]
         advice = "" if self.stopped == "finished" else "search longer, "
+        for c in limited:
+            advice += f"a higher max_level of column {c.name!r} ({c.max_level} of {c.height}), "
         help_ = f"What may help: {advice}a smaller k, or a higher suppression limit."
         if people < self.required_k:
             who = "rows" if rows == people else "people"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from sqlanon.api.writing import Writing, Writings
 from sqlanon.scheme import Scheme, to_document
 
 DESCRIPTIONS = {
@@ -27,17 +28,27 @@ DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Solution:
-    """A scheme and what it measures to; `feasible` is None when nothing is required."""
+    """A scheme and what it measures to; `feasible` is None when nothing is required.
+
+    `writings` say how a release of it writes the columns; others have plain labels.
+    """
 
     scheme: Scheme
     scores: Mapping[str, int | float | None]
     feasible: bool | None
+    writings: Writings = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> int | float | None:
         """Scores read as attributes: solution.k, solution.nwp."""
         if name in DESCRIPTIONS:
             return self.scores.get(name)
         raise AttributeError(name)
+
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """How the release writes the groups of a column; None is NULL."""
+        writing = self.writings.get(name, Writing())
+        column = next(c for c in self.scheme.columns if c.name == name)
+        return writing.labels(column, self.scheme[name])
 
     def to_dict(self) -> dict[str, Any]:
         """As in result.json: the columns of a scheme file, then the scores."""
@@ -67,7 +78,7 @@ class Solution:
     def _groups(self) -> list[str]:
         lines = []
         for column in self.scheme.columns:
-            labels = [format_label(label) for label in self.scheme.labels(column.name)]
+            labels = [format_label(label) for label in self.labels(column.name)]
             shown = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
             name = format_label(column.name)
             lines.append(f"{name}: {len(labels)} of {column.size} groups: {shown}")

@@ -113,6 +113,18 @@ def _parsed(text: str, origin: str) -> Shareable:
             f"{origin}: form is {found.get('form')!r}, not one of {', '.join(FORMS)}"
         )
     try:
-        return FORMS[found["form"]].model_validate_json(text)
+        document = FORMS[found["form"]].model_validate_json(text)
     except ValidationError as error:
         raise CertificateError(f"{origin}: {described(error)}") from None
+    if not any(column.released_as for column in document.columns):
+        raise _fits_nothing(origin, "columns", "lists no released column")
+    if not document.privacy.quasi:
+        raise _fits_nothing(origin, "privacy.quasi", "lists no quasi-identifier")
+    return document
+
+
+def _fits_nothing(origin: str, key: str, what: str) -> CertificateError:
+    return CertificateError(
+        f"{origin}: {key}: {what}, so this is the certificate of no release; take the file that "
+        "`sqlanon publish` wrote"
+    )

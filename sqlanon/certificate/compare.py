@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlanon.certificate.certificate import Certificate
+from sqlanon.certificate.contradictions import contradictions, same
 from sqlanon.certificate.document import Privacy, Shareable, SharedPrivacy, write_time
+from sqlanon.certificate.figures import bands_of, unique_band
 from sqlanon.model import counted
 from sqlanon.verify import Audit
 
@@ -16,6 +18,7 @@ def differences(
     audit: Audit | None,
     table_hash: str | None,
     columns: Sequence[str],
+    unique_rows: int | None = None,
 ) -> list[str]:
     """What is not as the certificate says, a sentence each; empty if all is.
 
@@ -23,11 +26,18 @@ def differences(
     `certificate.document.privacy.quasi` and `certificate.columns`, and None where that cannot
     be done because columns are missing. Without a subject the audit's rows are compared with
     the certified rows, because a release seldom holds the column that names people.
+    `unique_rows` are those that are unique over all released columns; None where that was not
+    counted in the certificate's unit.
+
+    What the table cannot tell is compared with the rest of the certificate, see
+    `contradictions`; docs/certificate.md lists what nothing can tell.
     """
     document = certificate.document
     found = _columns(certificate.columns, columns)
     if audit is not None:
-        found += _counts(document, audit)
+        counts = _counts(document, audit)
+        # In a table that has changed every figure is another one: the cause is said already.
+        found += counts or _figures(document, audit, unique_rows)
     elif not found:
         found.append("The classes could not be counted, so nothing is known of k.")
     if table_hash is not None and table_hash != document.release.hash:
@@ -37,7 +47,7 @@ def differences(
             f"The contents are not those that were certified on {time}{same}: the hash of the "
             f"table is {table_hash}, certified is {document.release.hash}."
         )
-    return found
+    return [*found, *contradictions(document)]
 
 
 def _columns(certified: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -97,6 +107,77 @@ def _counts(document: Shareable, audit: Audit) -> list[str]:
     if audit.classes != classes:
         sentences.append(_changed("class", audit.classes, classes))
     return sentences
+
+
+_Figure = tuple[str, object, object]
+"""The path of a key, what it states, and what the table tells."""
+
+
+def _figures(document: Shareable, audit: Audit, unique_rows: int | None) -> list[str]:
+    """The figures that the table tells beyond its rows, k and classes, each that differs."""
+    in_people = document.privacy.subject is None or audit.by_people is not None
+    figures: list[_Figure] = [("privacy.by_rows.k", document.privacy.by_rows.k, audit.by_rows.k)]
+    if in_people:
+        figures += _class_figures(document.privacy, audit)
+    if unique_rows is not None:
+        figures += _unique_figures(document.privacy, unique_rows, audit.rows)
+    figures += _sensitive_figures(document.privacy, audit, in_people)
+    if document.scores.dcn is not None:
+        figures.append(("scores.dcn", document.scores.dcn, _dcn(document, audit)))
+    return [
+        _figure(name, stated, found) for name, stated, found in figures if not _agree(stated, found)
+    ]
+
+
+def _class_figures(privacy: SharedPrivacy, audit: Audit) -> Iterator[_Figure]:
+    yield "privacy.largest", privacy.largest, audit.spread.largest
+    yield "privacy.average", privacy.average, audit.spread.average
+    for name, value in audit.risk.to_dict().items():
+        yield f"privacy.risk.{name}", getattr(privacy.risk, name), value
+    bands = tuple(bands_of(audit, privacy.required_k))
+    if not isinstance(privacy, Privacy):
+        stated = [(band.least, band.most, band.share) for band in privacy.bands]
+        yield "privacy.bands", stated, [(band.least, band.most, band.share) for band in bands]
+        return
+    yield "privacy.bands", privacy.bands, bands
+    sizes = [(each.size, each.classes, each.rows) for each in privacy.sizes]
+    yield "privacy.sizes", sizes, [(each.size, each.classes, each.rows) for each in audit.sizes]
+
+
+def _unique_figures(privacy: SharedPrivacy, unique_rows: int, rows: int) -> Iterator[_Figure]:
+    yield "privacy.unique", privacy.unique, unique_band(unique_rows, max(rows, 1))
+    if isinstance(privacy, Privacy):
+        yield "privacy.unique_rows", privacy.unique_rows, unique_rows
+
+
+def _sensitive_figures(privacy: SharedPrivacy, audit: Audit, in_people: bool) -> Iterator[_Figure]:
+    """How many values a class has does not depend on whether rows or people are counted."""
+    found = {each.column: each for each in audit.sensitive}
+    for each in privacy.sensitive:
+        if (worst := found.get(each.column)) is not None:
+            where = f"of {each.column!r}"
+            yield f"fewest_values {where}", each.fewest_values, worst.fewest_values
+            if in_people:
+                yield f"largest_share {where}", each.largest_share, worst.largest_share
+
+
+def _dcn(document: Shareable, audit: Audit) -> int:
+    suppression = document.suppression
+    squares = sum(each.size**2 * each.classes for each in audit.by_rows.sizes)
+    marked = suppression.rows if suppression.marked else 0  # a class of the table, but no class
+    return squares - marked**2 + document.source.rows * suppression.rows
+
+
+def _agree(stated: object, found: object) -> bool:
+    if isinstance(stated, float) and isinstance(found, float):
+        return same(stated, found)
+    return stated == found
+
+
+def _figure(name: str, stated: object, found: object) -> str:
+    if not isinstance(stated, int | float | str):
+        return f"{name} is not what is counted in the table."
+    return f"{name} is {found} in the table; certified is {stated}."
 
 
 def _is_consistent(privacy: SharedPrivacy) -> bool:

@@ -14,11 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.api.check import check_source, open_checked
+from sqlanon.api.check import check_source, open_checked, written
 from sqlanon.api.recheck import Recheck, recheck
 from sqlanon.api.solution import format_label
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.engines import Source
+from sqlanon.errors import CheckError
 from sqlanon.verify import CheckResult, Listing, smallest_classes
 
 BAR = 30
@@ -95,16 +96,13 @@ def check(
         raise click.UsageError("name the quasi-identifiers with --qi, or give a --certificate")
     opened = open_checked(source, table=table, query=query)
     try:
-        columns = columns_named(opened, quasi)
+        columns = columns_named(opened, quasi, "--qi")
+        secret = columns_named(opened, sensitive, "--sensitive")
+        table_ = written(opened, source, columns)
         result = check_source(
-            opened,
-            columns,
-            k,
-            subject=subject,
-            sensitive=columns_named(opened, sensitive),
-            threshold=threshold,
+            table_, columns, k, subject=subject, sensitive=secret, threshold=threshold
         )
-        listing = smallest_classes(opened, columns, subject=subject) if show_values else None
+        listing = smallest_classes(table_, columns, subject=subject) if show_values else None
     finally:
         opened.engine.close()
     if as_json:
@@ -149,13 +147,19 @@ def _recheck(found: Recheck, as_json: bool, quiet: bool) -> None:
         sys.exit(REQUIREMENT_FAILS)
 
 
-def columns_named(source: Source, given: Sequence[str]) -> list[str]:
+def columns_named(source: Source, given: Sequence[str], option: str) -> list[str]:
     """The columns that an option names: each text is a column, else columns with commas between."""
     present = {info.name for info in source.columns}
     found: list[str] = []
     for text in given:
-        found += [text] if text in present else [part.strip() for part in text.split(",")]
-    return list(dict.fromkeys(name for name in found if name))
+        parts = [text] if text in present else [part.strip() for part in text.split(",")]
+        if "" in parts and "" not in present:
+            raise CheckError(
+                f"{option} {text!r}: there is a name missing; write columns as a,b,c, with one "
+                "comma between two names"
+            )
+        found += parts
+    return list(dict.fromkeys(found))
 
 
 def _show(result: CheckResult, listing: Listing | None, k: int | None, screen: Console) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from sqlanon.api.used_files import Used
 from sqlanon.cli.output import print_json
-from sqlanon.scheme.scheme_file import VERSION, read_document, write_document
+from sqlanon.cli.written import SCHEME, refuse_to_replace
+from sqlanon.scheme.scheme_file import VERSION, read_document, split_reference, write_document
 
 
 @click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")
@@ -32,5 +34,7 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
     if as_json:
         print_json(document)
         return
+    read = Used(split_reference(reference)[0], "the file that is read")
+    refuse_to_replace(output, SCHEME, [read])
     write_document(document, output)
     click.echo(f"written to {output}", err=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import sys
-from typing import NoReturn
 
 import click
 
@@ -15,17 +13,20 @@ from sqlanon.cli.choose import choose
 from sqlanon.cli.clean import clean
 from sqlanon.cli.demo import demo
 from sqlanon.cli.measure import measure
-from sqlanon.cli.output import print_json
+from sqlanon.cli.output import end
 from sqlanon.cli.publish import publish
 from sqlanon.cli.schema import schema
 from sqlanon.cli.search import search
 from sqlanon.cli.sql import sql
+from sqlanon.cli.streams import guard_streams
 from sqlanon.errors import SqlanonError
 
 EPILOG = (
     "Exit status: 0 done, 1 error, 2 wrong usage, 3 a privacy requirement does not hold, "
-    "4 the data hold values that a declared domain does not cover."
+    "4 the data hold values that a declared domain does not cover, 5 done, but standard output "
+    "cannot be written."
 )
+NOT_WRITTEN = 5
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -54,27 +55,44 @@ cli.add_command(sql)
 
 
 def main() -> None:
-    """Runs the command; a user's mistake ends in one message and an exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for encodings that lack a sign
+    """Runs the command; a user's mistake ends in one message and an exit status.
+
+    What cannot be written to standard output does not stop the work. A pipe that its reader
+    has closed is no error; anything else is told, with what was done all the same.
+    """
+    output = guard_streams()
+    done: list[str] = []
+    status = _status_of(done)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    if output is not None and output.failure is not None:
+        told = "".join(f"; {each}" for each in done)
+        click.echo(f"error: standard output cannot be written ({output.failure}){told}", err=True)
+        status = status or NOT_WRITTEN
+    if status:
+        sys.exit(status)
+
+
+def _status_of(done: list[str]) -> int:
+    """The exit status of the command, which adds to `done` what is not to be lost."""
     try:
-        cli.main(prog_name="sqlanon", standalone_mode=False)
+        _run(done)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    return 0
+
+
+def _run(done: list[str]) -> None:
+    try:
+        cli.main(prog_name="sqlanon", standalone_mode=False, obj=done)
     except SqlanonError as error:
         click.echo(f"error: {error}", err=True)
-        _end(str(error), error.exit_status)
+        end(str(error), error.exit_status)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
-        _end(error.format_message(), error.exit_code)
+        end(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        _end("stopped", 130)
-
-
-def _end(message: str, status: int) -> NoReturn:
-    """Ends after an error; whoever reads JSON gets a document then, too."""
-    if "--json" in sys.argv[1:]:
-        print_json({"error": message, "status": status})
-    sys.exit(status)
+        end("stopped", 130)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 import time
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from sqlanon.cli.output import (
 )
 from sqlanon.cli.progress import watching
 from sqlanon.cli.publish import show
+from sqlanon.cli.written import RESULT, refuse_to_replace
 from sqlanon.errors import PublishError
 from sqlanon.scheme import Scheme, from_levels
 
@@ -34,6 +36,7 @@ STEPS = (
     ("all hidden", (1, 3, 3, 3, 3, 1, 1, 4)),
 )
 """Lattice nodes over the columns of examples/adult/policy.yml."""
+DATA, RESULT_FILE, SQL_FILE = "adult.parquet", "result.json", "release.sql"
 DATABASE, TABLE = "adult.duckdb", "adult_anon"
 """Where the policy of the demo publishes to."""
 FRONT_ROWS = 10
@@ -87,7 +90,7 @@ def demo(folder: Path, as_json: bool, quiet: bool) -> None:
         rows = _compare(anonymizer, shown)
         result = _search(anonymizer, folder, shown, quiet=quiet or as_json)
         sql = anonymizer.sql(result)
-        (folder / "release.sql").write_text(sql, encoding="utf-8")
+        (folder / SQL_FILE).write_text(sql, encoding="utf-8")
         _show_sql(sql, folder, shown)
         shown.title("4. The release: staged, counted anew, and only then put in place")
         release = anonymizer.publish(result)
@@ -120,12 +123,33 @@ def _copied(folder: Path) -> Path:
                 f"{policy} is not the demo's any more; name another --folder, or go on with "
                 f"`sqlanon search {policy}`"
             )
+        data = resources.path("examples", "adult", DATA)
+        _refuse_others(folder, data)
         policy.write_text(text, encoding="utf-8")
-        data = "adult.parquet"
-        shutil.copyfile(resources.path("examples", "adult", data), folder / data)
+        shutil.copyfile(data, folder / DATA)
     except OSError as error:
         raise PublishError(f"{folder}: cannot be written to ({error.strerror})") from None
     return policy
+
+
+def _refuse_others(folder: Path, data: Path) -> None:
+    """Files that the demo would replace, and that are not its own, stay as they are."""
+    with_policy = (folder / "policy.yml").exists()
+    for name in (DATA, RESULT_FILE, SQL_FILE):
+        path = folder / name
+        if not path.exists():
+            continue
+        own = with_policy
+        if name == DATA:
+            own = filecmp.cmp(path, data, shallow=False)
+        elif own and name == SQL_FILE:
+            own = path.read_bytes().startswith(b"-- release of ")
+        elif own:
+            refuse_to_replace(path, RESULT, otherwise="name another --folder")
+        if not own:
+            raise PublishError(
+                f"{path} is not the demo's, and the demo would replace it; name another --folder"
+            )
 
 
 def _policy_text() -> str:
@@ -166,7 +190,7 @@ def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool)
         result = anonymizer.search(watch=watch)
     if result.solution is None:
         raise PublishError(result.shortfall())
-    result.write(folder / "result.json")
+    result.write(folder / RESULT_FILE)
     shown.say(
         f"The search scored [bold]{result.evaluations['distinct']:,}[/] more in "
         f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
@@ -182,7 +206,7 @@ def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool)
 
 def _show_sql(sql: str, folder: Path, shown: _Shown) -> None:
     lines = sql.splitlines()
-    shown.title(f"3. The SQL of the release: {len(lines)} lines in {folder / 'release.sql'}")
+    shown.title(f"3. The SQL of the release: {len(lines)} lines in {folder / SQL_FILE}")
     head = "\n".join(lines[:SQL_LINES])
     shown.say(Syntax(head, "sql", background_color="default", word_wrap=True))  # type: ignore[arg-type]
     shown.say("…")

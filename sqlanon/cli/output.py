@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich import box
@@ -21,8 +21,16 @@ REQUIREMENT_FAILS = 3
 
 def print_json(document: Any) -> None:
     """One document on standard output."""
-    escaped = "utf" not in (sys.stdout.encoding or "").lower()
+    encoding = getattr(sys.stdout, "encoding", None) or ""  # there is none when it is closed
+    escaped = "utf" not in encoding.lower()
     click.echo(json.dumps(document, indent=2, ensure_ascii=escaped))
+
+
+def end(message: str, status: int) -> NoReturn:
+    """Ends a command that was not done; whoever reads JSON gets a document then, too."""
+    if "--json" in sys.argv[1:]:
+        print_json({"error": message, "status": status})
+    sys.exit(status)
 
 
 def score_table(solution: Solution) -> Table:
@@ -45,7 +53,7 @@ def group_table(solution: Solution) -> Table:
     table.add_column("groups", justify="right")
     table.add_column("labels", overflow="fold")
     for column in solution.scheme.columns:
-        labels = [format_label(label) for label in solution.scheme.labels(column.name)]
+        labels = [format_label(label) for label in solution.labels(column.name)]
         shown = " · ".join(labels[:12]) + (" · …" if len(labels) > 12 else "")
         # As Text, because a str may hold [marks] that rich would obey.
         name = Text(format_label(column.name))

@@ -13,8 +13,9 @@ from rich.text import Text
 
 import sqlanon
 from sqlanon.api import Anonymizer, Release
+from sqlanon.api.places import released_before
 from sqlanon.api.solution import format_label
-from sqlanon.cli.output import console, print_json
+from sqlanon.cli.output import console, end, print_json
 from sqlanon.errors import PublishError
 from sqlanon.model import Mode, counted
 
@@ -42,7 +43,9 @@ NOT_DONE = 1
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
+@click.pass_obj
 def publish(
+    done: list[str],
     policy: Path,
     scheme: str,
     dry_run: bool,
@@ -76,6 +79,7 @@ def publish(
                 replace_file=yes,
                 on_stage=on_stage,
             )
+    done.append(f"the release is in place: {release.target}")
     if as_json:
         print_json(release.to_dict())
     elif not quiet:
@@ -106,17 +110,21 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
 
 def _ask(anonymizer: Anonymizer, scheme: str) -> None:
     """Says what a replaced table will be, and asks whether that is meant."""
-    source = anonymizer.source.name
+    source, changes = anonymizer.source.name, anonymizer.type_changes(scheme)
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
-    for change in anonymizer.type_changes(scheme):
+    for change in changes:
         click.echo(f"  {change}", err=True)
+    already = released_before(anonymizer.policy, anonymizer.source).strip()
+    if already:
+        click.echo(already, err=True)
     if sys.stdin is None or not sys.stdin.isatty():
         raise PublishError(
             f"{source} would be replaced and nobody can be asked; say --yes if that is meant"
         )
     if not click.confirm("Replace it?", err=True):
-        click.echo(f"Nothing was changed: {source} is as it was.", err=True)
-        sys.exit(NOT_DONE)
+        unchanged = f"Nothing was changed: {source} is as it was."
+        click.echo(unchanged, err=True)
+        end(unchanged, NOT_DONE)
 
 
 @contextmanager

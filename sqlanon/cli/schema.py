@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from sqlanon.cli.written import SCHEMA, refuse_to_replace
 from sqlanon.errors import SqlanonError
 from sqlanon.policy.json_schema import policy_json_schema
 
@@ -16,7 +17,7 @@ from sqlanon.policy.json_schema import policy_json_schema
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write it to a file instead; replaced when it exists.",
+    help="Write it to a file instead; a former schema is replaced.",
 )
 def schema(output: Path | None) -> None:
     """Print the JSON Schema of policy files.
@@ -32,6 +33,7 @@ def schema(output: Path | None) -> None:
     if output is None:
         click.echo(text)
         return
+    refuse_to_replace(output, SCHEMA)
     try:
         output.write_text(text + "\n", encoding="utf-8", newline="\n")
     except OSError as error:

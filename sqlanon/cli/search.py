@@ -11,9 +11,11 @@ from rich.console import Console
 
 import sqlanon
 from sqlanon.api.search import METHODS, WALK
+from sqlanon.api.used_files import Used, files_of
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, front_table, group_table, print_json
 from sqlanon.cli.progress import watching
 from sqlanon.cli.walk import walk
+from sqlanon.cli.written import RESULT, refuse_to_replace
 from sqlanon.errors import SearchError
 from sqlanon.model import counted
 
@@ -65,6 +67,11 @@ def search(
     """
     _refuse_unwritable(output)  # better said now than after a long search
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
+        used = files_of(anonymizer.policy)
+        used += [Used(path, role) for path, role in
+                 ((workspace, "the workspace"), (resume, "the exploration to resume"))
+                 if path is not None]  # fmt: skip
+        refuse_to_replace(output, RESULT, used)
         section = anonymizer.policy.section.search
         name = method or section.method
         required = anonymizer.required_k

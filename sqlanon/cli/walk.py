@@ -18,7 +18,9 @@ from rich.table import Table
 from sqlanon.api import Anonymizer
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import format_score
+from sqlanon.api.used_files import Used, files_of
 from sqlanon.cli.progress import watching
+from sqlanon.cli.written import EXPLORATION, refuse_to_replace
 from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.search.reference_step import Step
@@ -52,7 +54,7 @@ def walk(
         if answer[:1] == ["quit"]:
             break
         try:
-            taken, step = _obey(answer, exploration, step, screen)
+            taken, step = _obey(answer, exploration, step, screen, files_of(anonymizer.policy))
         except (SqlanonError, ValueError, OSError) as error:
             screen.print(f"{error}\n{HELP}", markup=False)
     chosen = None if step is None or taken is None else step.solutions.keys[taken]
@@ -60,7 +62,7 @@ def walk(
 
 
 def _obey(
-    answer: list[str], exploration: Exploration, step: Step, screen: Console
+    answer: list[str], exploration: Exploration, step: Step, screen: Console, used: list[Used]
 ) -> tuple[int | None, Step | None]:
     """The row that was taken, and the step to show next: None takes a new one."""
     match answer:
@@ -72,6 +74,7 @@ def _obey(
             exploration.n = int(number)
             return None, None
         case ["save", file]:
+            refuse_to_replace(Path(file), EXPLORATION, used, "name another file")
             text = json.dumps(exploration.to_json(), indent=2, ensure_ascii=False)
             Path(file).write_text(text + "\n", encoding="utf-8")
             screen.print(f"written to {file}", markup=False)

@@ -91,6 +91,24 @@ def _numbers(item: Generalized, domain: IntervalDomain, start: int, stop: int) -
     return (_middle(low, high, domain.kind),)
 
 
+def decimal_digits(item: Generalized) -> tuple[int, int] | None:
+    """Digits and decimal places that hold every number which may be released for a column.
+
+    They follow from its range alone, so that a table keeps its type when another scheme is
+    released into it. None where numbers have one type anyway, or are too long for a decimal.
+    """
+    domain = item.column.domain
+    is_middle = item.output is Output.MIDPOINT
+    if item.output is Output.LABEL or not isinstance(domain, IntervalDomain):
+        return None
+    if domain.kind is not Kind.DECIMAL and not (domain.kind is Kind.INTEGER and is_middle):
+        return None
+    ends = [Decimal(str(end)).as_tuple() for end in domain.edges]
+    places = max(max(-int(end.exponent), 0) for end in ends) + is_middle  # halves need one more
+    whole = max(len(end.digits) + int(end.exponent) for end in ends)
+    return next(((most, places) for most in (18, 38) if whole + places <= most), None)
+
+
 def _middle(low: Value, high: Value, kind: Kind) -> Value:
     if isinstance(low, dt.date) and isinstance(high, dt.date):
         return low + (high - low) / 2

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sqlglot import exp
 
 from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
+from sqlanon.hierarchy.tree import Span
 from sqlanon.model import Form, Order, Output, Unseen
-from sqlanon.scheme import Column, Partition, group_labels
+from sqlanon.scheme import Column, Partition, group_labels, group_spans
 from sqlanon.scheme.labels import WHOLE
 
 
@@ -51,13 +53,21 @@ class Generalized:
     def by_intervals(self) -> bool:
         """Whether a group takes whatever lies between its ends.
 
-        A node of a hierarchy has a name, and what that is true of only its leaves tell: the
-        first birthday of the forties that occurs is not where the forties begin.
+        A node of a hierarchy has a name, and what that is true of only its leaves tell, unless
+        it has `spans`: the first birthday of the forties that occurs is not where they begin.
         """
         domain = self.column.domain
         return isinstance(domain, IntervalDomain) or (
             domain.is_sorted and self.column.hierarchy is None
         )
+
+    @cached_property
+    def spans(self) -> tuple[Span | None, ...] | None:
+        """What the groups of values take, where their names tell it: a decade its ten years.
+
+        None for a group that is one value; and None at all where groups go by their values.
+        """
+        return None if self.output is not Output.LABEL else group_spans(self.column, self.partition)
 
     @property
     def takes_all(self) -> bool:

@@ -8,7 +8,8 @@ from itertools import count
 
 from sqlglot import exp
 
-from sqlanon.compile.generalize import Mapping, Written, written
+from sqlanon.compile.generalize import Written, written
+from sqlanon.compile.mappings import Mapping
 from sqlanon.compile.present import check_marker, is_text
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
 from sqlanon.compile.values import SOURCE, cell, is_null

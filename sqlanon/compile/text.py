@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.compile.recipe import Recipe
+from sqlanon.compile.recipe import Pseudonym, Recipe
 from sqlanon.compile.select import compile_release
 from sqlanon.errors import CompileError
 from sqlanon.histogram.atoms import EXACT_COLLATION
@@ -23,12 +23,28 @@ _EXACT_COLLATION = {
 }
 """How dialects call the collation that tells all texts apart; others compare as they do."""
 
+_NUMBERED = ("materialize", "postgres", "redshift", "risingwave")
+"""Dialects whose statements have parameters $1, $2, …; the names that sqlglot writes for them
+are for a driver in Python, not for the database."""
+
 
 def release_text(recipe: Recipe, dialect: str = "duckdb", *, guarded: bool = False) -> str:
     """The SELECT of a release with its header, in a dialect; it ends with a newline."""
     compiled = compile_release(recipe, guarded=guarded, standard=dialect != "duckdb")
-    lines = [f"-- {' '.join(line.split())}" for line in recipe.header]
+    header = [*recipe.header, *(_keys(recipe, dialect) if recipe.header else ())]
+    lines = [f"-- {' '.join(line.split())}" for line in header]
     return "\n".join([*lines, statement_text(compiled.select, dialect) + ";\n"])
+
+
+def _keys(recipe: Recipe, dialect: str) -> list[str]:
+    """Whose keys the parameters of the statement are."""
+    items = [item for item in recipe.items if isinstance(item, Pseudonym)]
+    select = exp.select(*(exp.Placeholder(this=item.key) for item in items))
+    shown = _adapted(select, dialect).expressions
+    return [
+        f"{parameter.sql(dialect)} is the key of the pseudonyms in {item.name!r}, not written here"
+        for item, parameter in zip(items, shown, strict=True)
+    ]
 
 
 def statement_text(statement: exp.Expr, dialect: str) -> str:
@@ -44,7 +60,7 @@ def statement_text(statement: exp.Expr, dialect: str) -> str:
 
 
 def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
-    """What sqlglot does not know: names of collations, and that PostgreSQL hashes bytes."""
+    """What sqlglot does not know: collations, parameters, and that PostgreSQL hashes bytes."""
     if dialect == "duckdb":
         return statement
     adapted = statement.copy()
@@ -61,4 +77,14 @@ def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
     for hashed in adapted.find_all(exp.SHA2) if dialect == "postgres" else ():
         utf8 = exp.Literal.string("UTF8")
         hashed.set("this", exp.Anonymous(this="CONVERT_TO", expressions=[hashed.this, utf8]))
+    if dialect in _NUMBERED:
+        _number(adapted)
     return adapted
+
+
+def _number(statement: exp.Expr) -> None:
+    """Numbers the named parameters, in the order of the statement, each name once."""
+    numbers: dict[str, int] = {}
+    for named in list(statement.find_all(exp.Placeholder, bfs=False)):
+        number = numbers.setdefault(named.name, len(numbers) + 1)
+        named.replace(exp.Parameter(this=exp.Literal.number(number)))

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.compile.present import Cell
 from sqlanon.compile.recipe import Generalized
 from sqlanon.domain import IntervalDomain
+from sqlanon.hierarchy.tree import Span
 from sqlanon.histogram.atoms import counted_value, exact, literal
 from sqlanon.model import Kind, Value, format_value
 
@@ -84,6 +85,9 @@ def in_group(item: Generalized, start: int, stop: int) -> exp.Expr:
     width = item.column.domain.width
     if start == width:
         return is_null(value_of(item))
+    if item.spans is not None:
+        number = next(i for i, run in enumerate(item.partition.runs) if run[0] == start)
+        return _in_span(item, start, item.spans[number])
     inside = _inside(item, start, min(stop, width))
     return inside if stop <= width else exp.or_(inside, is_null(value_of(item)))
 
@@ -98,6 +102,8 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
             found.append(value_of(item) <= literal(math.inf))  # the last interval has no NaN
         else:
             found.append(_inside(item, 0, domain.width))
+    elif item.spans is not None:
+        found += _in_spans(item, item.spans)
     elif item.by_intervals:
         found += _in_intervals(item)
     elif domain.width:
@@ -121,6 +127,35 @@ def _in_intervals(item: Generalized) -> list[exp.Expr]:
         else:
             found.append(_inside(item, found_here[0][0], found_here[-1][1]))
     return [*found, *([listed(item, single)] if single else [])]
+
+
+def _in_spans(item: Generalized, spans: tuple[Span | None, ...]) -> list[exp.Expr]:
+    """Spans beside each other are one, single values one list."""
+    joined: list[Span] = []
+    single = []
+    for (start, _), span in zip(item.partition.runs, spans, strict=False):
+        if span is None:
+            single.append(start)
+        elif joined and joined[-1][1] is not None and joined[-1][1] == span[0]:
+            joined[-1] = (joined[-1][0], span[1])
+        else:
+            joined.append(span)
+    found = [_in_span(item, 0, span) for span in joined]
+    return [*found, *([listed(item, single)] if single else [])]
+
+
+def _in_span(item: Generalized, atom: int, span: Span | None) -> exp.Expr:
+    """Whether the value lies in a span, or is this atom where there is none."""
+    if span is None:
+        return listed(item, [atom])
+    low, high = span
+    value = value_of(item)
+    bounds: list[exp.Expr] = []
+    if low is not None:
+        bounds.append(value.copy() >= value_literal(item, low))
+    if high is not None:
+        bounds.append(value.copy() < value_literal(item, high))
+    return exp.and_(*bounds) if bounds else is_not_null(value)
 
 
 def _inside(item: Generalized, start: int, stop: int) -> exp.Expr:

@@ -25,6 +25,7 @@ from sqlanon.engines.private_folder import (
     dead_kept_folders,
     finish_file,
     remove_dead_folders,
+    young_folders,
 )
 from sqlanon.engines.publishing import Opened, open_for_publishing
 from sqlanon.errors import EngineError
@@ -51,6 +52,7 @@ __all__ = [
     "open_table",
     "remove_dead_folders",
     "source_on",
+    "young_folders",
 ]
 
 

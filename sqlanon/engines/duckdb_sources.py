@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,11 +11,12 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.base import Source, looked_in
+from sqlanon.engines.base import ColumnInfo, Engine, Source, looked_in
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError
 
 Data: TypeAlias = pd.DataFrame | pa.Table
+Options: TypeAlias = dict[str, int | str | bool | list[str]]
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 
@@ -75,11 +76,9 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
         raise EngineError(f"{path} is a folder, not a file.")
     if path.stat().st_size == 0:
         raise EngineError(f"File {path} is empty.")
-    options: dict[str, int | str | bool | list[str]] = {"hive_partitioning": False}
+    options = _file_options(suffix)
     if suffix != ".parquet":
-        options |= {"sample_size": -1, "auto_type_candidates": _CSV_TYPES}
-    if suffix.endswith(".gz"):
-        options["compression"] = "gzip"
+        options["auto_type_candidates"] = _CSV_TYPES
     engine.reading = f"file {path}"
     function = "read_parquet" if suffix == ".parquet" else "read_csv"
     try:
@@ -88,6 +87,44 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
         if str(error).startswith(f"File {path}"):
             raise
         raise EngineError(f"File {path} cannot be read. {error}") from error
+
+
+def is_csv(path: str | Path) -> bool:
+    """Whether a file holds values as texts, by its suffix."""
+    return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
+
+
+def as_written(source: Source, path: str | Path, columns: Collection[str]) -> Source:
+    """The CSV file that `source` reads, some of its columns as they are written.
+
+    In these every value is the text of its field: 1.0 and 1.00 differ, and so do an empty
+    field, which is NULL, and a quoted empty one, which is an empty text. The other columns are
+    as in `source`, but that dates and times are texts.
+    """
+    path = Path(path)
+    options = _file_options(path.suffix.lower())
+    options |= {"all_varchar": True, "allow_quoted_nulls": False}
+    call = _call("read_csv", _as_pattern(path), options)
+    texts = [info.name for info in source.engine.columns(call)]
+    if texts != [info.name for info in source.columns]:
+        raise EngineError(
+            f"File {path} has no header that is clear: as texts its columns are others. Give it "
+            "a first line with their names."
+        )
+    read = [
+        (exp.column(info.name, quoted=True) if info.name in columns else _valued(info)).as_(
+            info.name, quoted=True
+        )
+        for info in source.columns
+    ]
+    relation = exp.select(*read).from_(call).subquery("source")
+    return _source(source.engine, relation, source.name)
+
+
+def _valued(info: ColumnInfo) -> exp.Expr:
+    """What a field means rather than how it is written; without a value in quotes it is NULL."""
+    text = exp.Nullif(this=exp.column(info.name, quoted=True), expression=exp.Literal.string(""))
+    return exp.cast(text, info.type) if info.type in ("BIGINT", "DOUBLE") else text
 
 
 def data(engine: DuckDBEngine, content: Data) -> Source:
@@ -122,7 +159,7 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
     return _source(engine, engine.register(arrow), name)
 
 
-def _source(engine: DuckDBEngine, relation: exp.Expr, name: str) -> Source:
+def _source(engine: Engine, relation: exp.Expr, name: str) -> Source:
     return Source(engine, relation, name, engine.columns(relation))
 
 
@@ -162,9 +199,17 @@ def _parse_query(engine: DuckDBEngine, text: str) -> exp.Subquery:
     return statements[0].subquery("source")
 
 
-def _call(
-    function: str, pattern: str, options: dict[str, int | str | bool | list[str]]
-) -> exp.Expr:
+def _file_options(suffix: str) -> Options:
+    """How a file is read, whatever its columns are taken for."""
+    options: Options = {"hive_partitioning": False}
+    if suffix != ".parquet":
+        options["sample_size"] = -1
+    if suffix.endswith(".gz"):
+        options["compression"] = "gzip"
+    return options
+
+
+def _call(function: str, pattern: str, options: Options) -> exp.Expr:
     arguments = [
         exp.Kwarg(this=exp.var(name), expression=exp.convert(value))
         for name, value in options.items()

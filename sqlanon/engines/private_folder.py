@@ -89,6 +89,16 @@ def dead_kept_folders(beside: Path) -> list[Path]:
     ]
 
 
+def young_folders(beside: Path) -> list[Path]:
+    """Private folders in a folder that nobody holds, and that are too young to be called dead."""
+    known = dead_kept_folders(beside)
+    return [
+        folder
+        for folder in _folders(beside, _PREFIX)
+        if folder not in known and not _is_dead(folder) and _is_dead(folder, young_too=True)
+    ]
+
+
 def _folders(beside: Path, prefix: str) -> list[Path]:
     found = sorted(beside.glob(f"{prefix}*{_SUFFIX}"))
     return [folder for folder in found if folder.is_dir() and not folder.is_symlink()]

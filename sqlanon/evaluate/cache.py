@@ -8,7 +8,7 @@ a stale measurement is never found, because nobody asks for its key.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,16 @@ from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
 
 FLUSH_EVERY = 2_000
+MOST_BYTES = 2**30
+"""About so much memory measurements may take; then the older half is forgotten."""
 TABLE = "evaluation"
 """The only table of a workspace."""
 KEYS = ("histogram", "label", "scheme", "below", "budget")
+CONTENTS = """
+SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal
+ORDER BY table_name, column_index
+"""
+"""Asks a database for all its tables and views, a row for every column."""
 ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss")
 
 
@@ -35,6 +42,7 @@ class Cache:
 
     def __init__(self, histogram: str, label: str | None, workspace: str | Path | None) -> None:
         self._by_key: dict[bytes, Measurement] = {}
+        self._bytes = 0
         self._table = None if workspace is None else _Table(histogram, label or "", workspace)
 
     def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
@@ -44,13 +52,22 @@ class Cache:
         if known is None and self._table is not None and self._table.stored:
             known = self._table.stored.get(batch.fingerprint(row))
             if known is not None:
-                self._by_key[key] = known
+                self._remember(key, known)
         return known if known is not None and known.detail.covers(detail) else None
 
     def put(self, batch: Batch, row: int, measured: Measurement) -> None:
-        self._by_key[batch.keys[row]] = measured
+        self._remember(batch.keys[row], measured)
         if self._table is not None:
             self._table.put(batch.fingerprint(row), measured)
+
+    def _remember(self, key: bytes, measured: Measurement) -> None:
+        """Keeps a measurement in memory; what is forgotten for it would be measured again."""
+        self._by_key[key] = measured
+        self._bytes += measured.nbytes
+        if self._bytes > MOST_BYTES:
+            for old in list(self._by_key)[: len(self._by_key) // 2]:
+                del self._by_key[old]
+            self._bytes = sum(kept.nbytes for kept in self._by_key.values())
 
     def flush(self) -> None:
         """Writes what is new to the workspace."""
@@ -141,8 +158,36 @@ def _measurement(row: dict[str, Any]) -> Measurement:
     return Measurement(**arrays, detail=Detail(row["below"], row["budget"]))  # type: ignore[arg-type]
 
 
-def _open(path: Path) -> duckdb.DuckDBPyConnection:
+def refuse_other_database(path: Path) -> None:
+    """Refuses a file that is there and no workspace; it is only read, so it stays as it is."""
+    if path.is_dir():
+        raise EngineError(f"Workspace {path} is a folder; name a file in it.")
     refuse_other_files(path)
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            tables = {name for name, _ in connection.execute(CONTENTS).fetchall()}
+    except duckdb.ConnectionException:
+        return  # this process has it open for writing; only another workspace can share that
+    except duckdb.Error as error:
+        raise explain_opening(error, path) from error
+    if tables - {TABLE}:
+        raise EngineError(
+            f"Workspace {path} is a database with tables of its own, and no workspace; it is left "
+            "as it is. Name a file that does not exist yet."
+        )
+
+
+def is_workspace(contents: Sequence[tuple[str, str]]) -> bool:
+    """Whether a database with these `CONTENTS` holds measurements and nothing else."""
+    return list(contents) == [(TABLE, name) for name in (*KEYS, *ARRAYS)]
+
+
+def _open(path: Path) -> duckdb.DuckDBPyConnection:
+    refuse_other_database(path)
+    if path.is_file() and not path.stat().st_size:
+        path.unlink()  # as mktemp makes it; DuckDB takes no such file for a database
     try:
         with _private_files():
             connection = duckdb.connect(path, config={"threads": 1})

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from sqlanon.errors import DomainError, HierarchyError
+from sqlanon.hierarchy.calendar import calendar_span
 from sqlanon.hierarchy.tree import Hierarchy
 from sqlanon.model import Kind, Value, format_value, parse_value, sort_key
 
@@ -157,9 +160,10 @@ def dates(values: Sequence[dt.date | dt.datetime], steps: Sequence[str]) -> Hier
             f"Hierarchy {origin}: some timestamps have a time zone and some have none. "
             "Cast the column to one type."
         ) from None
-    labels = [_STEPS[step] for step in steps if step != "day" or any(stamps)]
+    named = [step for step in steps if step != "day" or any(stamps)]
+    labels = [_STEPS[step] for step in named]
     rows = [[format_value(value), *(label(value) for label in labels), _ROOT] for value in ordered]
-    return Hierarchy.from_rows(rows, origin)
+    return replace(Hierarchy.from_rows(rows, origin), extent=partial(calendar_span, named))
 
 
 def _check_steps(steps: Sequence[str], origin: str) -> None:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
 from sqlanon.errors import DomainError, HierarchyError
 from sqlanon.model import Kind, Value, parse_value, sort_key
 
 _NAMED_IN_MESSAGES = 5
+
+Span: TypeAlias = tuple[Value | None, Value | None]
+"""All values low ≤ v < high, seen or not; None is no end at all."""
+
+Extent: TypeAlias = Callable[[int, Value], Span | None]
+"""The span of the node that holds a value on a level; None where its name tells none."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,15 @@ class Hierarchy:
     order orders the column's domain. `levels[l][i]` is the label of leaf i's ancestor on
     level l, and `levels[0] == leaves`. A node is identified by its label on its level: the
     same text may name nodes of different levels. `origin` is the file, table or builder, for
-    messages; it takes no part in comparisons. Make one with `from_rows`, which checks it.
+    messages; it takes no part in comparisons. `extent` is there where the names of nodes say by
+    themselves which values they hold, seen or not: a decade begins and ends. Make one with
+    `from_rows`, which checks it.
     """
 
     leaves: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     origin: str = field(compare=False)
+    extent: Extent | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def from_rows(
@@ -99,15 +109,20 @@ class Hierarchy:
 
         Of several it is the lowest that is on level `least` or above.
         """
+        level = self.level_of(start, stop, least)
+        return None if level is None else self.levels[level][start]
+
+    def level_of(self, start: int, stop: int, least: int = 0) -> int | None:
+        """The level of that node."""
         node = self._by_range.get((start, stop))
         if node is None or node.level >= least:
-            return node.label if node else None
+            return node.level if node else None
         if least > self.height:
             return None
         labels = self.levels[least]
         # The node above holds these leaves; whether it holds more, its neighbours tell.
         wider = labels[start - 1 : start] + labels[stop : stop + 1]
-        return None if labels[start] in wider else labels[start]
+        return None if labels[start] in wider else least
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """The nodes directly below `node`, from left to right; a leaf has none."""

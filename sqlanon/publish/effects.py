@@ -107,6 +107,16 @@ def remaining(release: Release, file: Path | None, replaced: bool) -> list[str]:
     if file is not None:
         texts = [
             f"rows {whose} can be read from the unused space of {file} until it is rewritten",
-            f"rows {whose} may be in {file}.wal until the next checkpoint",
+            f"rows {whose} may be in {_log_of(file)} until the next checkpoint",
         ]
     return [*texts, f"rows {whose} are in every backup and copy of the database"]
+
+
+def without_logs(remains: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
+    """The same once the databases in `files` are closed, and their logs gone with that."""
+    gone = [str(log) for log in map(_log_of, files) if not log.exists()]
+    return tuple(text for text in remains if not any(f" {log} " in text for log in gone))
+
+
+def _log_of(file: Path) -> Path:
+    return Path(f"{file}.wal")

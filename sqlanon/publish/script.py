@@ -126,12 +126,14 @@ class Script:
     def _comments(self, template: str) -> list[str]:
         """The comments of the former table and of its columns that are still there.
 
-        By its comment a later release knows that it may replace this one.
+        By its comment a later release knows that it may replace this one, or that the rows of
+        its source are replaced already; a comment of the user's own is worth more than that.
         """
         former, target = self._place.former, self._place.target
         steps = []
         text = None if former is None else former.comment
-        if self._release.mode is Mode.TABLE:
+        mode = self._release.mode
+        if mode is Mode.TABLE or (mode is Mode.REPLACE and text is None):
             text = RELEASE_COMMENT
         if text is not None or not self._place.temporary:  # a staged table carries a mark
             steps.append(self._text(template, table=target, text=text))

@@ -6,6 +6,7 @@ from sqlanon.scheme.labels import group_labels
 from sqlanon.scheme.partition import Bits, Partition, common_refinement
 from sqlanon.scheme.scheme import Scheme, from_bits, from_levels
 from sqlanon.scheme.scheme_file import from_document, read_scheme, to_document, write_scheme
+from sqlanon.scheme.spans import group_spans, partition_by_spans
 
 __all__ = [
     "Batch",
@@ -19,6 +20,8 @@ __all__ = [
     "from_document",
     "from_levels",
     "group_labels",
+    "group_spans",
+    "partition_by_spans",
     "read_scheme",
     "to_document",
     "write_scheme",

@@ -20,12 +20,15 @@ values of anybody, so intervals of a range are always written by their ends.
 Labels of one partition are distinct, whatever the values and node names contain: where two
 would be the same, both groups are spelled out, by atoms or else by the names of min_level.
 
+NaN comes after every number: neighbours up to it are "4.1+ or NaN".
+
 With open ends the outermost intervals of an ordered column name only the end that faces the
 others, "<25" and "60+", so that the lowest and the highest value do not show.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +37,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import SchemeError
-from sqlanon.model import format_value
+from sqlanon.model import Value, format_value
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.partition import Partition
 
@@ -55,7 +58,7 @@ def group_labels(
     """
     if overstepped := column.beyond_limits(partition):
         raise SchemeError(f"column {column.name!r}: the partition {overstepped}")
-    writer = _Writer(column, _naming_level(column, partition), open_ends)
+    writer = _Writer(column, naming_level(column, partition), open_ends)
     labels = [writer.label(start, stop) for start, stop in partition.runs]
     # Spelled-out labels differ from each other, so every round spells out at least one more.
     while clashing := _repeated(labels):
@@ -73,7 +76,7 @@ def group_labels(
     return tuple(labels)
 
 
-def _naming_level(column: Column, partition: Partition) -> int:
+def naming_level(column: Column, partition: Partition) -> int:
     """The lowest level whose names are used.
 
     It is above the height where min_level wants a lone value hidden that has no tree above it.
@@ -128,6 +131,9 @@ class _Writer:
             return _set(map(format_value, domain.left_ends[start:stop]))
         if stop - start == 1 and (isinstance(domain, ValueDomain) or not open_ends):
             return domain.atom_label(start)
+        if _is_nan(domain.left_ends[stop - 1]) and not (open_ends and start == 0):
+            # NaN is above every number, so the interval up to it takes them all.
+            return f"{format_value(domain.left_ends[start])}+ or NaN"
         if not open_ends or 0 < start < stop < domain.width:
             return domain.interval_label(start, stop)
         if (start, stop) == (0, domain.width):
@@ -179,6 +185,10 @@ class _Writer:
         except InvalidOperation:  # no numbers
             return None
         return (low, high) if inside else None
+
+
+def _is_nan(value: Value) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _set(texts: Iterable[str]) -> str:

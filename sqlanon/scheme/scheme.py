@@ -50,7 +50,10 @@ class Scheme:
         return np.concatenate([p.bits for p in self.partitions])
 
     def labels(self, name: str) -> tuple[str | None, ...]:
-        """The labels of a column's groups; None is NULL."""
+        """The plain labels of a column's groups; None is NULL.
+
+        A policy may have them written otherwise: `Solution.labels` says how.
+        """
         column = next(c for c in self.columns if c.name == name)
         return group_labels(column, self[name])
 

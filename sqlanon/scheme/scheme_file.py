@@ -92,15 +92,25 @@ def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
 
 def read_document(reference: str | Path) -> Any:
     """The document of a scheme file, or of a solution in a result file (see read_scheme)."""
-    path, number = str(reference), ""
-    if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
-        path, _, number = path.rpartition("#")
-    document = _json(Path(path))
+    path, number = split_reference(reference)
+    document = _json(path)
     if isinstance(document, Mapping) and "solutions" in document:
         return _solution(document, number, str(reference))
     if number:
         raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
     return document
+
+
+def split_reference(reference: str | Path) -> tuple[Path, str]:
+    """The file that a reference names, and the number of the solution, empty where none is."""
+    path, number = str(reference), ""
+    if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
+        path, _, number = path.rpartition("#")
+    if not path:
+        raise SchemeError(
+            f"{str(reference)!r} names no scheme; give scheme.json, result.json or result.json#N"
+        )
+    return Path(path), number
 
 
 def _json(path: Path) -> Any:
@@ -117,7 +127,11 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
     solutions = result["solutions"]
     chosen = number or result.get("chosen")
     if chosen is None:
-        raise NoSolutionError(f"{origin}: no solution is chosen; name one, such as {origin}#0")
+        names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
+        raise NoSolutionError(
+            f"{origin}: the search found no solution that reaches the required privacy, so none "
+            f"is chosen; search again with a smaller k or a higher suppression limit{names}"
+        )
     if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
         raise SchemeError(
             f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"

@@ -2,7 +2,8 @@
 
 Polishing only ever leads from a good scheme to better ones near it, and the schemes between
 it and a better one may all be worse. Here a change may raise a scheme's value by a random
-amount whose mean, a share of the value, sinks from HOT to COLD. That amount is drawn before a
+amount whose mean, a share of the value, sinks from HOT to COLD, or is more where hardly any
+walk moves. That amount is drawn before a
 change is scored: a change whose bound is beyond it, or that is known to be infeasible, costs
 no query. Some changes are drawn ahead and scored together; a walk takes the first it may.
 
@@ -37,6 +38,11 @@ WALKS = 24
 """Walks side by side."""
 STEPS, MOST_STEPS = 0.7, 8_000
 """Changes that a walk draws: so many for each pair of splits, and at most."""
+WANTED, STEP, MOST_BOOST = 0.3, 1.1, 10.0
+"""Fewer than the share WANTED of the walks moving, less as they cool, raises the heat by the
+factor STEP, up to MOST_BOOST times: how far apart values of neighbours are differs greatly."""
+MOST_ASKED = 120_000
+"""So many schemes are asked for at most; the walks cool in time for that."""
 SHARED = 20
 """So often the worse half goes on from where the better half is."""
 LESSER, LESSER_UNTIL = 0.3, 0.9
@@ -56,22 +62,25 @@ def anneal(
 ) -> Place:
     """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
-    Ends early when `budget` schemes have been asked for, and cools in time for that, or when
-    `stop`, called after every batch with the share of the walks done so far, says so.
+    Asks for at most `budget` schemes, and cools in time for that. Ends early when `stop`,
+    called after every batch with the share of the walks done so far, says so.
     """
     feasible = [place for place in starts if place.feasible]
     splits = Splits.of_space(problem.space)
-    if not feasible or not splits.choices:
+    if not feasible or not splits.choices or budget < 1:
         return min(starts, key=lambda place: place.rank)
     walks = _Walks(problem, feasible)
     steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
-    cooled, asked, shared = 0.0, 0, 0
-    while cooled < 1 and asked < budget:
+    most = min(budget, MOST_ASKED)
+    cooled, boost, asked, shared = 0.0, 1.0, 0, 0
+    while cooled < 1:
         lesser = LESSER * max(0.0, 1 - cooled / LESSER_UNTIL)
-        heat = HOT * (COLD / HOT) ** cooled
-        number = walks.go_on(heat, lesser, budget - asked, rng)
+        heat = boost * HOT * (COLD / HOT) ** cooled
+        number = walks.go_on(heat, lesser, most - asked, rng)
+        enough = walks.moved >= WANTED * (1 - cooled) * WALKS
+        boost = max(boost / STEP, 1.0) if enough else min(boost * STEP, MOST_BOOST)
         asked += number
-        cooled = max(walks.steps / steps, asked / budget)
+        cooled = max(walks.steps / steps, asked / most)
         if number and stop(cooled):
             break
         if cooled * SHARED >= shared + 1:
@@ -84,6 +93,7 @@ class _Walks:
     """Where the walks are, and what is known of changes before they are scored.
 
     best   the best place that a walk has come to
+    moved  how many walks took a change the last time
     steps  changes drawn so far, by all walks together
     """
 
@@ -96,11 +106,13 @@ class _Walks:
         bits = np.stack([place.bits for place in chosen])
         self._made = self._splits.made(bits)
         self._batch = problem.space.batch_of_bits(bits)
+        scores = join([place.scores for place in chosen])
         self._nwp = self._prices.of(self._batch)
-        self._terms = _terms(problem, join([place.scores for place in chosen]))
+        self._suppressed = np.maximum(scores.nwp - self._nwp, 0.0)
+        self._terms = _terms(problem, scores)
         self._near = [self._infeasible.near(made) for made in self._made]
         self.best = min(starts, key=lambda place: place.rank)
-        self.steps = 0
+        self.moved = self.steps = 0
 
     def go_on(self, heat: float, lesser: float, room: int, rng: np.random.Generator) -> int:
         """Every walk draws some changes and takes the first it may, if there is one.
@@ -110,10 +122,7 @@ class _Walks:
         spread = 1 + heat * rng.exponential(size=(WALKS, DRAWN))
         limit = _value(self._terms, lesser)[:, None] * spread
         drawn = self._draw.some(self._made, DRAWN, rng)
-        nwp = self._nwp[drawn.scheme] + self._prices.added(
-            self._batch, self._made, drawn.scheme, drawn.changes
-        )
-        bound = least_ach(self._problem.preference, nwp)
+        bound = least_ach(self._problem.preference, self._least_nwp(drawn))
         drawn = drawn.take(bound <= limit[drawn.scheme, drawn.number])
         rows = drawn.changes.applied_to(self._splits, self._made[drawn.scheme])
         unknown = ~self._known(drawn.scheme, rows)
@@ -124,10 +133,12 @@ class _Walks:
         beyond = place == ASKED
         steps[drawn.scheme[beyond]] = drawn.number[beyond]
         asked = np.flatnonzero(place < ASKED)[:room]
+        self.moved = 0
         if len(asked):
             drawn, rows = drawn.take(asked), rows[asked]
             taken = self._scored(drawn, rows, limit[drawn.scheme, drawn.number], lesser)
             steps[drawn.scheme[taken]] = drawn.number[taken] + 1
+            self.moved = len(taken)
         self.steps += int(steps.sum())
         return len(asked)
 
@@ -139,7 +150,16 @@ class _Walks:
         source[worse] = better
         self._made, self._terms = self._made[source], self._terms[source]
         self._batch, self._nwp = self._batch.take(source), self._nwp[source]
+        self._suppressed = self._suppressed[source]
         self._near = [self._near[walk] for walk in source.tolist()]
+
+    def _least_nwp(self, drawn: Drawn) -> Floats:
+        """No change leads to a feasible scheme of less NWP."""
+        walk, changes = drawn.scheme, drawn.changes
+        added = self._prices.added(self._batch, self._made, walk, changes)
+        # What is only made finer suppresses at least the same rows, which lose more by that.
+        suppressed = np.where(changes.coarser < 0, self._suppressed[walk], 0.0)
+        return self._nwp[walk] + added + suppressed
 
     def _known(self, walk: Ints, rows: Bits) -> Bits:
         """Which schemes, one row of splits each, are known to be infeasible."""
@@ -167,6 +187,7 @@ class _Walks:
         self._made[walk], self._terms[walk] = rows[taken], terms[taken]
         self._batch.ids[walk] = batch.ids[taken]
         self._nwp[walk] = self._prices.of(batch.take(taken))
+        self._suppressed[walk] = np.maximum(scores.nwp[taken] - self._nwp[walk], 0.0)
         for number, made in zip(walk.tolist(), rows[taken], strict=True):
             self._near[number] = self._infeasible.near(made)
         if len(taken):

@@ -40,7 +40,7 @@ class AutoSettings:
 
     evaluations: int = 1_000_000
     exact: int = 20_000
-    rounds: int = 3
+    rounds: int = 4
 
     def __post_init__(self) -> None:
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
@@ -121,13 +121,13 @@ class _Run:
         `to_come` rounds, this one among them, are expected to be as long as this one.
         """
         problem, before = self._problem, self._asked
-        starts = [self._polished(problem, self._evolved(problem, rng, start), exchanges=False)]
+        starts = [self._polished(problem, self._evolved(problem, rng, start))]
         if not self._over:
             aim = Preference(problem.preference.nwp, LOSS_ONLY)
             for_loss = replace(problem, preference=aim)
             place = self._evolved(for_loss, rng, None)
-            place = self._judged(self._polished(for_loss, place, exchanges=False))
-            starts.append(self._polished(problem, place, exchanges=False))
+            place = self._judged(self._polished(for_loss, place))
+            starts.append(self._polished(problem, place))
         if self._over:
             return min(starts, key=lambda place: place.rank)
         cold = self._asked
@@ -157,7 +157,7 @@ class _Run:
         """A place with the rank that it has by the preference that was given."""
         return place_of(self._problem, place.bits[None], place.scores)
 
-    def _polished(self, problem: Problem, place: Place, *, exchanges: bool = True) -> Place:
+    def _polished(self, problem: Problem, place: Place) -> Place:
         if self._over or self._left <= 0:
             self._over = True
             return place
@@ -167,7 +167,6 @@ class _Run:
             self._left,
             lambda: self._report(whole=False),
             screen=self._screen,
-            exchanges=exchanges,
         )
         if self._report() or self._left <= 0:
             self._over = True

@@ -72,17 +72,16 @@ def polish(
     stop: Callable[[], bool] = never,
     *,
     screen: Screen | None = None,
-    exchanges: bool = True,
 ) -> tuple[Place, int]:
     """Goes to the best scheme one move away while that is better, else to a better exchange.
 
     Ends at a scheme that neither a move nor an exchange improves (of very many exchanges:
-    none of those that `exchanges_of` offers); without `exchanges` at one that no move does. A
-    scheme with too many rows in classes below k is made coarser until it has few enough,
-    better or not: nothing else lowers their number, and sometimes only two merges together
-    do. Ends earlier when `budget` schemes have been asked for or when `stop`, called after
-    every batch, says so. Returns the best scheme on the way and how many were asked. `screen`
-    takes along what is known from before; neighbours that cannot be better are not asked for.
+    none of those that `exchanges_of` offers). A scheme with too many rows in classes below k
+    is made coarser until it has few enough, better or not: nothing else lowers their number,
+    and sometimes only two merges together do. Ends earlier when `budget` schemes have been
+    asked for or when `stop`, called after every batch, says so. Returns the best scheme on the
+    way and how many were asked. `screen` takes along what is known from before; neighbours
+    that cannot be better are not asked for.
     """
     walk = _Walk(problem, screen or Screen(problem), budget, stop)
     here = best = start
@@ -91,7 +90,7 @@ def polish(
             found = walk.by_merging(here)
         else:
             found = walk.by_a_move(here)
-            if found is None and exchanges and not walk.over:
+            if found is None and not walk.over:
                 found = walk.by_an_exchange(here)
         if found is None:
             break

@@ -7,15 +7,14 @@ ends at nearly the same loss in every trial, TRAD spreads. The paper shows losse
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from adult import sampled_rows
-from runs import NO_BIAS, Row, solve
+from runs import NO_BIAS, Kept, Row, solve
 
 from sqlanon.histogram import Histogram
 from sqlanon.search.auto import AutoSettings, auto
@@ -44,7 +43,6 @@ class Plan:
     populations: tuple[int, ...] = (200, 500, 1_000)
     trials: int = 15
     brood: int = 20
-    processes: int = 1
     auto_seeds: tuple[int, ...] = (1, 2)
     auto: AutoSettings = field(default_factory=AutoSettings)
 
@@ -59,7 +57,7 @@ QUICK = Plan(
 )
 
 
-def run(plan: Plan, note: Callable[[str], None]) -> Row:
+def run(plan: Plan, note: Callable[[str], None], kept: Kept) -> Row:
     """Every setting from as many seeds as there are trials."""
     settings = {
         (variant, population, plan.brood): GenitorSettings(
@@ -76,8 +74,13 @@ def run(plan: Plan, note: Callable[[str], None]) -> Row:
     trials: dict[tuple[str, int, int], list[Row]] = {}
     for name, chosen in settings.items():
         note(f"{name[0]}, population {name[1]}, brood {name[2]}: {plan.trials} trials")
-        jobs = [(plan.rows, chosen, seed) for seed in range(1, plan.trials + 1)]
-        trials[name] = _all(plan.processes, jobs)
+        trials[name] = [
+            kept.row(
+                f"{name} {plan.rows} {plan.evaluations} {seed}",
+                partial(_trial, plan.rows, chosen, seed),
+            )
+            for seed in range(1, plan.trials + 1)
+        ]
     best = min(row["glm"] for rows in trials.values() for row in rows if row["feasible"])
     note("auto")
     answers = [_auto(plan, seed) for seed in plan.auto_seeds]
@@ -103,15 +106,8 @@ def _histogram(rows: int) -> Histogram:
     return sampled_rows(rows)
 
 
-def _all(processes: int, jobs: list[tuple[int, GenitorSettings, int]]) -> list[Row]:
-    if processes == 1:
-        return [_trial(*job) for job in jobs]
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        return pool.starmap(_trial, jobs, chunksize=1)
-
-
 def _trial(rows: int, settings: GenitorSettings, seed: int) -> Row:
-    # One worker: broods are small, and trials may run side by side.
+    # One worker: broods are small.
     return solve(
         _histogram(rows), genitor, settings, seed,
         k=K, preference=NO_BIAS, loss=Loss.GLM, limit=EVERYTHING, workers=1,

@@ -1,7 +1,7 @@
 """The experiments of the papers, as numbers and pictures.
 
     python tests/benchmarks/papers.py [--json] [--quick] [--only nsga2|genitor]
-                                      [--trials N] [--brood N] [--processes N]
+                                      [--trials N] [--brood N] [--keep FILE]
                                       [--pictures FOLDER]
 
 nsga2: Figures 2 to 5 of Dewri et al. (TKDE; 1 to 4 at GECCO 2009), beside each the answer of
@@ -21,6 +21,7 @@ from pathlib import Path
 import paper_crossovers
 import paper_preferences
 import pictures
+from runs import Kept
 
 
 def main() -> None:
@@ -37,9 +38,9 @@ def main() -> None:
         text += [*paper_preferences.lines(preferences), ""]
     if options.only != "nsga2":
         plan = paper_crossovers.QUICK if options.quick else paper_crossovers.Plan()
-        given = {"trials": options.trials, "brood": options.brood, "processes": options.processes}
+        given = {"trials": options.trials, "brood": options.brood}
         plan = replace(plan, **{key: n for key, n in given.items() if n is not None})
-        crossovers = paper_crossovers.run(plan, note)
+        crossovers = paper_crossovers.run(plan, note, Kept(options.keep))
         result["genitor"] = crossovers
         text += paper_crossovers.lines(crossovers)
     if options.pictures is not None:
@@ -57,7 +58,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=("nsga2", "genitor"), help="one of the two parts")
     parser.add_argument("--trials", type=int, help="of every GENITOR setting (15)")
     parser.add_argument("--brood", type=int, help="offspring that are scored together (20)")
-    parser.add_argument("--processes", type=int, help="GENITOR trials side by side (1)")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="GENITOR trials done; those in it are not repeated",
+    )
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write PNG files")
     return parser.parse_args()
 

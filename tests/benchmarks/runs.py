@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,29 @@ from sqlanon.search.problem import Loss, Problem
 
 Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
 Row = dict[str, Any]
+
+
+class Kept:
+    """Answers of finished runs in a file, so that a benchmark of hours can be continued.
+
+    One JSON document a line, under the key of its run. The file is for one version of the
+    code: delete it when a search has changed.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        lines = file.read_text("utf-8").splitlines() if file and file.exists() else []
+        self._known: dict[str, Row] = dict(json.loads(line) for line in lines)
+
+    def row(self, key: str, run: Callable[[], Row]) -> Row:
+        """The answer under a key; `run` is called if there is none yet."""
+        if key not in self._known:
+            self._known[key] = run()
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps([key, self._known[key]]) + "\n")
+        return self._known[key]
+
 
 NO_BIAS = Preference(nwp=0.2, necd=1e9)
 """A preference under which bias does not count: ach is NWP times a number close to 1."""

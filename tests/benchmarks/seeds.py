@@ -1,7 +1,7 @@
 """The same answer from every seed: auto, and NSGA-II with the paper's settings beside it.
 
     python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only k|weights|bias|taxonomic]
-                                     [--k 2 5 10 25 50 100]
+                                     [--k 2 5 10 25 50 100] [--keep FILE]
 
 Adult, nine contiguous columns. k: k_pref 2 to 100 at NWP 0.2, NECD 1.0. weights: five weight
 vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01. taxonomic: the
@@ -15,12 +15,13 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 from adult import nine_columns, sampled_rows
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
-from runs import NO_BIAS, Row, Search, rank, solve
+from runs import NO_BIAS, Kept, Row, Search, rank, solve
 
 from sqlanon.histogram import Histogram
 from sqlanon.preference import Preference
@@ -61,11 +62,18 @@ def main() -> None:
         "auto": (auto, AutoSettings(evaluations=options.auto_evaluations)),
         "nsga2": (nsga2, Nsga2Settings(evaluations=options.nsga2_evaluations)),
     }
+    kept = Kept(options.keep)
     result: dict[str, Row] = {}
     for name, setting in chosen_settings(options.only, options.k).items():
         print(name, file=sys.stderr, flush=True)
         runs = {
-            method: [run(setting, search, settings, 1 + i) for i in range(options.seeds)]
+            method: [
+                kept.row(
+                    f"{name} {method} {settings} {seed}",
+                    partial(run, setting, search, settings, seed),
+                )
+                for seed in range(1, options.seeds + 1)
+            ]
             for method, (search, settings) in searches.items()
             if method == "auto" or setting.table != TAXONOMIC
         }
@@ -150,6 +158,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--only", choices=tuple(SETTINGS), help="one group of settings")
     parser.add_argument("--k", type=int, nargs="+", default=list(KS), help="of the group k")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="runs done; those in it are not repeated"
+    )
     parser.add_argument("--auto-evaluations", type=int, default=AutoSettings.evaluations)
     parser.add_argument("--nsga2-evaluations", type=int, default=Nsga2Settings.evaluations)
     return parser.parse_args()

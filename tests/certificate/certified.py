@@ -6,7 +6,10 @@ Texts with CANARY in them must never be in a shareable form.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from sqlanon.certificate import (
     ColumnFact,
@@ -17,8 +20,9 @@ from sqlanon.certificate import (
     Treatment,
 )
 from sqlanon.model import Mode
+from sqlanon.preference import Preference
 from sqlanon.verify import Audit, ClassSize, Finding, FindingKind, Sensitive
-from sqlanon.verify.figures import spread_of_people, spread_of_rows
+from sqlanon.verify.figures import Spread, spread_of_people, spread_of_rows
 
 CANARY = "zq7canary"
 TIME = dt.datetime(2026, 11, 16, 11, 4, 14, tzinfo=dt.UTC)
@@ -37,6 +41,26 @@ def generalized(name: str, labels: tuple[str | None, ...], values: int, loss: fl
     return ColumnFact(
         name, "quasi", Treatment.GENERALIZED, (name,), len(labels), values, labels, loss
     )
+
+
+def scores_of(columns: Sequence[ColumnFact], spread: Spread, left: int) -> dict[str, float | None]:
+    """The scores that go with the other facts, every column of the same weight."""
+    losses = [column.loss for column in columns if column.loss is not None]
+    rows = spread.total + left
+    preference = Preference(nwp=0.2, necd=1.0)
+    nwp, necd = sum(losses) / len(losses), (spread.largest - spread.k) / (rows - 1)
+    return {
+        "k": spread.k,
+        "classes": spread.classes,
+        "nwp": nwp,
+        "necd": necd,
+        "glm": sum(losses) * rows,
+        "glm_share": nwp,
+        "dcn": sum(each.size**2 * each.classes for each in spread.sizes) + rows * left,
+        "ce": 0.2108,
+        "ach": float(preference.ach(np.array(nwp), np.array(necd))),
+        "pref_dev": float(preference.pref_dev(np.array(nwp), np.array(necd))),
+    }
 
 
 def census() -> Facts:
@@ -71,18 +95,7 @@ def census() -> Facts:
         columns=columns,
         required_k=5,
         audit=Audit(quasi, None, spread),
-        scores={
-            "k": 5,
-            "classes": 61,
-            "nwp": 0.5822,
-            "necd": 0.1131,
-            "glm": 140482.2333,
-            "glm_share": 0.5822,
-            "dcn": 44465612,
-            "ce": 0.2108,
-            "ach": 0.4852,
-            "pref_dev": -0.5047,
-        },
+        scores=scores_of(columns, spread, left),
         preference={"nwp": 0.2, "necd": 1.0},
         suppression=SuppressionFact(
             rows=left,
@@ -139,7 +152,7 @@ def hospital() -> Facts:
         audit=Audit(
             ("sex", "admitted_low", "admitted_high"), "_subject", rows, people, sensitive
         ),
-        scores={"nwp": 0.27, "necd": 0.55, "glm": 27.0, "glm_share": 0.27, "dcn": 1064, "ce": None},
+        scores={"nwp": 0.27, "necd": 16 / 29, "glm": 27.0, "glm_share": 0.27, "dcn": 1114},
         preference=None,
         suppression=SuppressionFact(rows=1, limit=0.05, unseen=1),
         unique_rows=30,

@@ -116,7 +116,7 @@ def test_rows_are_compared_with_rows_where_the_subject_is_not_released() -> None
 
 def test_a_real_table_before_and_after_a_change() -> None:
     data = pd.DataFrame({"sex": ["f", "f", "m", "m"], "disease": ["a", "b", "c", "d"]})
-    before, changed = measured(data), measured(data.replace("d", "c"))
+    before, changed = measured(data), measured(data.replace("d", "e"))
     facts = replace(
         census(),
         source_rows=4,
@@ -128,6 +128,7 @@ def test_a_real_table_before_and_after_a_change() -> None:
         ),
         audit=before[0],
         suppression=SuppressionFact(),
+        scores={},
         table_hash=before[1],
     )
     certificate = Certificate.of(facts)
@@ -135,6 +136,12 @@ def test_a_real_table_before_and_after_a_change() -> None:
     assert differences(certificate, *measured(data[::-1]), list(data)) == [], "order is no matter"
     (sentence,) = differences(certificate, *changed, list(data))
     assert "although everything that was counted is the same" in sentence
+    fewest, share, contents = differences(
+        certificate, *measured(data.replace("d", "c")), list(data)
+    )
+    assert fewest == "fewest_values of 'disease' is 1 in the table; certified is 2."
+    assert share == "largest_share of 'disease' is 1.0 in the table; certified is 0.5."
+    assert "although" not in contents
 
 
 def measured(data: pd.DataFrame) -> tuple[Audit, str]:

@@ -165,6 +165,8 @@ class TwinColumn:
             return "*"
         if not self.is_sorted:
             return "{" + ", ".join(quoted(spelled(self.ends[a])) for a in group) + "}"
+        if self.edges is None and spelled(self.ends[last]) == spelled(math.nan):
+            return f"{spelled(self.ends[first])}+ or NaN"
         if self.is_open and first == 0:
             return f"<{spelled(self.ends[last + 1])}"
         if self.is_open and last == self.width - 1:

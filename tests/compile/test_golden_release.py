@@ -8,16 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import sqlglot
-from small_recipes import PEOPLE, RECIPES
+from small_recipes import AGE, PEOPLE, RECIPES
+from sqlglot import exp
 
-from sqlanon.compile import compile_release, release_text, statement_text
+from sqlanon.compile import (
+    Generalized,
+    Pseudonym,
+    Recipe,
+    compile_release,
+    release_text,
+    statement_text,
+)
+from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
+from sqlanon.model import Form, Kind, Output
+from sqlanon.scheme import Column, Partition
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "compile"
 KEY = "secret"
@@ -60,6 +73,8 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
         for person, sex in ("1F", "1F", "2F", "3M", "4M", "5F", "6M")
     ],
     "bounds": [(0, 25, "F")] * 3 + [(25, 60, "M")] * 2 + [(60, 90, "F"), (60, 90, "M")],
+    "midpoint": [(Decimal("12.5"), "F")] * 3 + [(Decimal("42.5"), "M")] * 2
+    + [(Decimal(75), "F"), (Decimal(75), "M")],
     "open_ends": [("60+", "Italy"), ("60+", "unknown")]
     + [("<25", "Italy")] * 3 + [(MIDDLE, "Norway")] * 2,
     "unseen_left_out": [
@@ -80,6 +95,7 @@ LATER = {
     "unseen_left_out": [],
     "unseen_at_top": [("*", "Italy"), (LOW, "Europe")],
     "bounds": [(N, N, "F"), (0, 25, N)],
+    "midpoint": [(N, "F"), (Decimal("12.5"), N)],
     "guarded": [],
 }  # fmt: skip
 UNSEEN = {
@@ -107,7 +123,7 @@ def assert_golden(name: str, text: str) -> None:
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> list[tuple[Any, ...]]:
-    parameters = {"key": KEY} if "$key" in text else None
+    parameters = {"sqlanon_key_1": KEY} if "$sqlanon_key_1" in text else None
     return connection.execute(text, parameters).fetchall()
 
 
@@ -169,6 +185,52 @@ def test_other_dialects_read_back_the_same(name: str, dialect: str) -> None:
 )
 def test_text_in_another_dialect(name: str, dialect: str) -> None:
     assert_golden(f"{name}_{dialect}", text_of(name, dialect))
+
+
+def test_parameters_are_numbered_where_the_database_numbers_them() -> None:
+    """By the order of the statement; and a percent sign is one, as no driver reads it."""
+    items = (Pseudonym("person", "one"), Pseudonym("city", "two"), *RECIPES["pseudonym"].items[1:])
+    several = replace(RECIPES["pseudonym"], items=items, marker="5 %", suppress=True, header=("x",))
+    text = release_text(several, "postgres")
+    _, person, city, *_ = text.splitlines()
+    assert person == "-- $1 is the key of the pseudonyms in 'person', not written here"
+    assert city == "-- $2 is the key of the pseudonyms in 'city', not written here"
+    assert (text.count("$1 ||"), text.count("$2 ||")) == (2, 2)
+    assert ("%(" in text, "'5 %'" in text) == (False, True)
+    statement = sqlglot.parse_one(text, dialect="postgres")
+    assert len(list(statement.find_all(exp.Parameter))) == 4
+    assert "-- $one is the key of the pseudonyms in 'person'" in release_text(several)
+
+
+AMOUNT = IntervalDomain.of_range("amount", Kind.DECIMAL, Decimal(0), Decimal(10), Decimal("2.5"))
+
+
+@pytest.mark.parametrize("form", [Form.CASE, Form.JOIN])
+@pytest.mark.parametrize(
+    ("domain", "output", "type_"),
+    [
+        (AGE.domain, Output.MIDPOINT, "DECIMAL(18,1)"),
+        (AMOUNT, Output.MIDPOINT, "DECIMAL(18,2)"),
+        (AMOUNT, Output.LOWER, "DECIMAL(18,1)"),
+        (AMOUNT, Output.BOUNDS, "DECIMAL(18,1)"),
+        (IntervalDomain.of_range("big", Kind.INTEGER, 0, 10**20, 10**19), Output.MIDPOINT,
+         "DECIMAL(38,1)"),
+    ],
+)  # fmt: skip
+def test_numbers_have_the_same_type_under_every_scheme(
+    domain: IntervalDomain, output: Output, type_: str, form: Form
+) -> None:
+    column, size = Column(domain), domain.width
+    for partition in (Partition.whole(size), Partition(size, (0,)), Partition(size, (1,)),
+                      Partition.atoms(size)):  # fmt: skip
+        item = Generalized(column, partition, "HUGEINT", output=output, form=form)
+        made = Recipe(exp.table_("t", quoted=True), (item,), k=1)
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE TABLE t AS SELECT 1::HUGEINT AS {domain.column}")
+            answer = connection.execute(release_text(made))
+            assert [str(each[1]) for each in answer.description or ()] == [type_] * len(
+                item.released_names
+            )
 
 
 def test_an_asof_join_is_never_printed_for_another_database() -> None:

@@ -231,3 +231,19 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
         Cache("histogram", None, path)
     assert path.stat().st_mode & 0o777 == 0o644
     assert path.read_text() == "age\n30\n31\n"
+
+
+def test_a_full_memory_forgets_the_older_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    histogram = counted()
+    bits = np.pad(BITS, ((0, 0), (histogram.space.positions - BITS.shape[1], 0)))
+    batch = histogram.space.batch_of_bits(bits)
+    wanted, _ = ask(histogram, None)
+    with Evaluator(histogram) as evaluator:
+        one = evaluator.score(batch.take([0]))
+        assert one.row(0) == wanted.row(0)
+        room = 3_500  # three of these small measurements, not four
+        monkeypatch.setattr("sqlanon.evaluate.cache.MOST_BYTES", room)
+        assert equal(evaluator.score(batch), wanted)
+        assert evaluator.effort.distinct == 4
+        assert equal(evaluator.score(batch), wanted), "the forgotten ones are measured again"
+        assert 4 < evaluator.effort.distinct < 8

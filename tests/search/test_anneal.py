@@ -13,9 +13,11 @@ from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
 from sqlanon.search import anneal as module
 from sqlanon.search.anneal import anneal
+from sqlanon.search.draw import Draw
 from sqlanon.search.front import bits_of
 from sqlanon.search.polish import Place, best_of
 from sqlanon.search.problem import Problem
+from sqlanon.search.taxonomy import Splits
 
 AIM = Preference(nwp=0.3, necd=0.3)
 
@@ -101,3 +103,26 @@ def worst_of(problem: Problem) -> Place:
     scores = problem.evaluate(every)
     worst = np.where(problem.feasible(scores), problem.f1(scores), -1).argmax()
     return best_of(problem, bits_of(every)[[worst]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
+def test_no_feasible_change_has_less_loss_than_its_bound(seed: int, limit: float) -> None:
+    with ruled_problem(seed, limit, AIM) as problem:
+        every = bits_of(every_scheme(problem.space))
+        feasible = every[problem.feasible(problem.evaluate(problem.space.batch_of_bits(every)))]
+        if not len(feasible):
+            return
+        rng = np.random.default_rng(seed)
+        starts = [best_of(problem, feasible[[i]]) for i in rng.integers(len(feasible), size=24)]
+        walks = module._Walks(problem, starts)
+        splits = Splits.of_space(problem.space)
+        made = splits.made(np.stack([place.bits for place in starts]))
+        drawn = Draw(problem.space).some(made, 50, rng)
+        rows = drawn.changes.applied_to(splits, made[drawn.scheme])
+        if not len(rows):
+            return
+        scores = problem.evaluate(problem.space.batch_of_bits(splits.bits(rows)))
+        reached = problem.feasible(scores)
+        bound = walks._least_nwp(drawn)
+        assert (bound[reached] <= scores.nwp[reached] + 1e-12).all()

@@ -14,6 +14,7 @@ from sqlanon.metrics import Scores
 from sqlanon.model import Family
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
+from sqlanon.search import polish as module
 from sqlanon.search.front import bits_of
 from sqlanon.search.moves import neighbours
 from sqlanon.search.polish import FIRST, best_of, polish
@@ -75,14 +76,15 @@ def by_hand(problem: Problem, here: Bits) -> tuple[float, ...]:
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("limit", [None, 0.0, 0.1, 1.0])
 @pytest.mark.parametrize("aim", [AIM, Preference(0.2, 1.0), Preference(0.5, 0.05)])
-def test_screening_drops_nothing_better(seed: int, limit: float | None, aim: Preference) -> None:
-    """The same end as without it, with one memory for all starts."""
+def test_screening_drops_nothing_better(
+    seed: int, limit: float | None, aim: Preference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same end as without it, with one memory for all starts, by moves alone."""
+    monkeypatch.setattr(module._Walk, "by_an_exchange", lambda walk, here: None)
     with ruled_problem(seed, limit, aim) as problem:
         screen = Screen(problem)
         for start in random_population(problem.space, 6, np.random.default_rng(seed)):
-            place, _ = polish(
-                problem, best_of(problem, start[None]), PLENTY, screen=screen, exchanges=False
-            )
+            place, _ = polish(problem, best_of(problem, start[None]), PLENTY, screen=screen)
             assert place.rank == by_hand(problem, start)
 
 

@@ -3,7 +3,7 @@ SELECT
     ENCODE(
       SHA256(
         CONVERT_TO(
-          %(key)s || ENCODE(SHA256(CONVERT_TO(%(key)s || CAST("source"."person" AS TEXT), 'UTF8')), 'hex'),
+          $1 || ENCODE(SHA256(CONVERT_TO($1 || CAST("source"."person" AS TEXT), 'UTF8')), 'hex'),
           'UTF8'
         )
       ),
