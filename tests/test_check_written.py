@@ -58,6 +58,32 @@ def test_people_and_sensitive_values_are_told_apart_by_what_they_mean(tmp_path: 
         sqlanon.check(file, "a", subject="who")
 
 
+@pytest.mark.parametrize(
+    ("one", "same", "other"),
+    [
+        ("2020-01-01", "2020-1-1", "2020-01-02"),
+        ("13/01/2020", "13/1/2020", "01/02/2020"),
+        ("31.12.2020", " 31.12.2020", "1.12.2020"),
+        ("10:00", "10:00:00", "10:01"),
+        ("2020-01-01 00:00:00", "2020-01-01T00:00:00.0", "2020-01-01 00:00:01"),
+        ("01/13/2020 10:00:00 AM", "1/13/2020 10:00:00 AM", "01/13/2020 10:00:00 PM"),
+        ("2020-01-01 00:00:00+02", "2019-12-31 22:00:00Z", "2020-01-01 00:00:00+00"),
+        ("1e3", "1000", "1001"),
+    ],
+)
+def test_dates_and_times_too(tmp_path: Path, one: str, same: str, other: str) -> None:
+    file = tmp_path / "t.csv"
+    rows = "".join(f"x,{value},{value}\n" for value in (one, same))
+    file.write_text(f'a,who,when\n{rows}y,{other},{other}\ny,{one},""\n', encoding="utf-8")
+    found = sqlanon.check(file, "a", subject="who", sensitive="when")
+    assert (found.k, found.audit.people) == (1, 2)
+    assert found.audit.sensitive[0].largest_share == 1.0
+    file.write_text(f'a,who\nx,{one}\nx,""\n', encoding="utf-8")
+    with pytest.raises(sqlanon.SqlanonError, match="subject column 'who' is NULL in 1 row"):
+        sqlanon.check(file, "a", subject="who")
+    assert audited(tmp_path, f"a,b\n{one},x\n{same},x\n", "a").audit.spread.classes == 2
+
+
 def test_an_empty_text_alone_in_its_class_fails(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('a,b\n"",x\n,x\n,x\n1.0,x\n1.0,x\n', encoding="utf-8")
     done = run("check", "t.csv", "--qi", "a", "--k", "2", "--json", "--show-values")

@@ -45,6 +45,15 @@ def test_a_changed_value_is_noticed(run: Run, tmp_path: Path) -> None:
     assert "The contents are not those that were certified" in document["differences"][-1]
 
 
+def test_a_first_line_that_is_too_long_is_refused(run: Run, tmp_path: Path) -> None:
+    release = published(tmp_path, "people_anon.csv")
+    release.write_text(f"{'a' * 200_000},b\n1,2\n", encoding="utf-8")
+    certificate = str(tmp_path / "people_anon.csv.certificate.json")
+    done = run("check", str(release), "--certificate", certificate)
+    assert done.status == 1
+    assert f"{release}: cannot be read (field larger than" in " ".join(done.err.split())
+
+
 def test_a_lost_row_is_noticed(run: Run, tmp_path: Path) -> None:
     release = published(tmp_path, "people_anon.parquet")
     short = tmp_path / "short.parquet"

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
-from sqlanon.api.domains import scheme_without_counting
+from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
 from sqlanon.api.measuring import Measuring
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.published import Release
@@ -52,7 +52,7 @@ from sqlanon.errors import (
 from sqlanon.model import Mode
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.preference import Preference
-from sqlanon.scheme import Scheme, from_document
+from sqlanon.scheme import Scheme
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Loss
 from sqlanon.search.reference_direction import Exploration
@@ -197,11 +197,12 @@ class Anonymizer(Measuring):
         """
         known = scheme_in(scheme)
         if known is not None:
+            known = known.given or known
             check_fit(self.policy, known)
             return known
         document, origin = document_of(scheme)
         found = scheme_without_counting(self.policy, self.source, document, origin)
-        return found or from_document(document, self.space.columns, origin)
+        return found or scheme_as_listed(self.policy, self.source, self.space, document, origin)
 
     def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
         """The SELECT that builds the release of a scheme, with a header that names it."""

@@ -74,15 +74,20 @@ class Files:
         return PrivateFolder(self.folder, kept=True)
 
     def write(self, certificate: Certificate, folder: Path) -> None:
-        """Writes the files into another folder than their own."""
+        """Writes the files into another folder than their own.
+
+        The certificate itself comes last, here and in `finish`: while it is in that folder, all
+        files are there or in their place.
+        """
         there = replace(self, folder=folder)
-        for form, shareable in (("certificate", False), ("shareable", True)):
-            certificate.write(there.path(form, "json"), shareable=shareable)
+        for form, shareable in (("shareable", True), ("certificate", False)):
             certificate.write_page(there.path(form, "html"), shareable=shareable)
+            certificate.write(there.path(form, "json"), shareable=shareable)
 
     def finish(self, folder: Path, target: str) -> tuple[Path, ...]:
         """Moves the files from there to their own folder."""
-        for path in self.paths:
+        certificate, page, *shareable = self.paths
+        for path in (*shareable, page, certificate):
             try:
                 (folder / path.name).replace(path)
             except OSError as error:

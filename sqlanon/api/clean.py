@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlanon.api.unfinished import Outcome, Unfinished, file_holds, table_holds, unfinished
+from sqlanon.api.unfinished import (
+    Outcome,
+    Unfinished,
+    Unreadable,
+    file_holds,
+    remove_incomplete,
+    table_holds,
+    unfinished,
+)
 from sqlanon.engines import DuckDBEngine, open_memory, remove_dead_folders, young_folders
 from sqlanon.engines.duckdb import open_database
 from sqlanon.engines.duckdb_sources import parse_table
@@ -98,7 +106,13 @@ def _clean_database(path: Path, cleaned: Cleaned) -> None:
 
 def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[], DuckDBEngine]) -> None:
     """Finishes the certificates whose release is a file, or is in the database."""
+    cleaned.removed += map(str, remove_incomplete(folder))
     for each in unfinished(folder):
+        if isinstance(each, Unreadable):
+            cleaned.kept.append(
+                f"{each}; clean with the version of sqlanon that wrote it, or delete that folder"
+            )
+            continue
         engine = opened()
         try:
             outcome = each.settle(_found(engine, each), remove_others=False)

@@ -21,7 +21,6 @@ from sqlanon.scheme import (
     Scheme,
     Space,
     from_document,
-    group_spans,
     partition_by_spans,
     to_document,
 )
@@ -50,10 +49,10 @@ def on_these_values(
             continue
         old = quasi.complete(domain)
         (partition,) = from_document({"columns": {name: entries[name]}}, [old], origin).partitions
-        spans = group_spans(old, partition)
-        if spans is None:
+        item = item_of(policy, source.column(name), (old, partition))
+        if not isinstance(item, Generalized) or item.spans is None:
             continue
-        moved = partition_by_spans(old, partition, now[name], spans)
+        moved = partition_by_spans(old, partition, now[name], item.spans)
         if moved is None:
             refuse_uncovered(policy, source, document, origin)
             continue
@@ -75,6 +74,24 @@ def scheme_without_counting(
         if domain is None:
             return None
         columns.append(quasi.complete(domain))
+    return from_document(document, columns, origin)
+
+
+def scheme_as_listed(
+    policy: Policy, source: Source, space: Space, document: Any, origin: str
+) -> Scheme:
+    """The scheme of a document over the values that it lists, else over those that there are.
+
+    Its groups are called what they were called when they were found: the thirties do not become
+    a birthday because all others of them are gone.
+    """
+    quasis = {quasi.name: quasi for quasi in quasis_of(policy, source)}
+    columns = []
+    for column in space.columns:
+        quasi, domain = quasis[column.name], None
+        if _listed(document, column.name, origin) is not None:
+            domain = _domain(quasi, column.domain.kind, document, origin)
+        columns.append(column if domain is None else quasi.complete(domain))
     return from_document(document, columns, origin)
 
 

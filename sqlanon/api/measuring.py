@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 from sqlanon.api.bind import Origin, quasis_of
-from sqlanon.api.domains import on_these_values, refuse_uncovered
+from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
 from sqlanon.api.places import telling_of_release
 from sqlanon.api.release import SchemeLike, document_of, scheme_in
 from sqlanon.api.search import Method
@@ -119,8 +120,11 @@ class Measuring:
             return known
         document, origin = document_of(scheme)
         try:
-            document = on_these_values(self.policy, self.source, self.space, document, origin)
-            return from_document(document, self.space.columns, origin)
+            whole = (self.policy, self.source, self.space)
+            moved = on_these_values(*whole, document, origin)
+            found = from_document(moved, self.space.columns, origin)
+            given = scheme_as_listed(*whole, document, origin)
+            return found if given.columns == found.columns else replace(found, given=given)
         except SchemeError:
             # The file may be right, and the data hold what it does not know.
             refuse_uncovered(self.policy, self.source, document, origin)
@@ -132,10 +136,13 @@ class Measuring:
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
         """The scores of several schemes, evaluated together."""
-        batch = self.space.batch([self.scheme(s) for s in schemes])
+        found = [self.scheme(s) for s in schemes]
+        batch = self.space.batch(found)
         if not len(batch):
             return []
-        return self._solutions(batch, self.evaluator.score(batch), self.preference)
+        solutions = self._solutions(batch, self.evaluator.score(batch), self.preference)
+        pairs = zip(solutions, found, strict=True)
+        return [replace(solution, scheme=scheme) for solution, scheme in pairs]
 
     def _solutions(
         self, batch: Batch, scores: Scores, preference: Preference | None

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 from duckdb import DuckDBPyConnection
 
 from sqlanon.api.check import Checked, open_checked
-from sqlanon.api.unfinished import unfinished
+from sqlanon.api.unfinished import Unreadable, unfinished
 from sqlanon.certificate import Certificate, differences
 from sqlanon.engines import Source
 from sqlanon.errors import CertificateError, SubjectError
@@ -87,6 +87,8 @@ def _refuse_unfinished(path: Path) -> None:
         return
     for each in unfinished(path.parent):
         if path.name in [own.name for own in each.files.paths]:
+            if isinstance(each, Unreadable):
+                raise CertificateError(f"{path}: is not there, but {each}")
             raise CertificateError(
                 f"{path}: is not there, but {each}; check the release with that file, or publish "
                 "again, which finishes it"
@@ -100,7 +102,7 @@ def _as_written(opened: Source, source: object, certificate: Certificate) -> Sou
     try:
         with Path(source).open(newline="", encoding="utf-8") as file:
             names = tuple(next(csv.reader(file), []))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CertificateError(f"{source}: cannot be read ({error})") from None
     if names != certificate.columns:
         return opened  # no release of ours: the comparison says what is wrong

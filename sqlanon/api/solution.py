@@ -47,14 +47,22 @@ class Solution:
     def labels(self, name: str) -> tuple[str | None, ...]:
         """How the release writes the groups of a column; None is NULL."""
         writing = self.writings.get(name, Writing())
-        column = next(c for c in self.scheme.columns if c.name == name)
-        return writing.labels(column, self.scheme[name])
+        column = next(c for c in self.released.columns if c.name == name)
+        return writing.labels(column, self.released[name])
+
+    @property
+    def released(self) -> Scheme:
+        """The scheme that a release is made of: a file's over the values that the file lists."""
+        return self.scheme.given or self.scheme
 
     def to_dict(self) -> dict[str, Any]:
         """As in result.json: the columns of a scheme file, then the scores."""
-        columns = to_document(self.scheme)["columns"]
+        document = to_document(self.released)
+        # Elsewhere they are in the result, or those of the data.
+        kept = ("columns",) if self.scheme.given is None else ("columns", "domains")
+        scheme = {key: document[key] for key in kept if key in document}
         scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
-        return {"columns": columns, **scores, "feasible": self.feasible}
+        return {**scheme, **scores, "feasible": self.feasible}
 
     def __str__(self) -> str:
         lines = [
@@ -77,7 +85,7 @@ class Solution:
 
     def _groups(self) -> list[str]:
         lines = []
-        for column in self.scheme.columns:
+        for column in self.released.columns:
             labels = [format_label(label) for label in self.labels(column.name)]
             shown = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
             name = format_label(column.name)

@@ -1,9 +1,12 @@
 """Certificates that a killed run had prepared, perhaps for a release that is out.
 
 A certificate is written under private names, then the release is put in place, then the files
-get their names. A process that is killed before the last step leaves a release without a
-certificate, and the certificate in a private folder. By the hash of the released table the next
-run tells whether the two belong together.
+get their names. A process that is killed before the last step is done leaves a release without
+a certificate, and the certificate in a private folder. By the hash of the released table, or by
+the files that have their names already, the next run tells whether the two belong together.
+
+The certificate's own file is written last and moved last. A private folder without it is of a
+release that was not put in place yet, or of one whose certificate is finished.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A certificate of a dead process, complete but for the names of its files."""
+    """A certificate of a dead process, complete but for the names of some of its files."""
 
     folder: Path
     files: Files
@@ -56,21 +59,39 @@ class Unfinished:
     def settle(self, found: str | None, *, remove_others: bool) -> Outcome:
         """Finishes it if `found`, the hash of what its target holds, is the certified one.
 
-        One whose target has a certificate of the same or of a later release is removed. With
+        So it does if some files are in their place, which happens after the release. One whose
+        target has a certificate of the same or of a later release is removed. With
         `remove_others` so is one of a release that never came out, or is there no more.
         """
         release = self.certificate.document.release
-        present = _read(self.files.path("certificate", "json"))
+        place = self.files.path("certificate", "json")
+        present = _read(place)
+        if present is None and place.exists():  # perhaps of a later version
+            return Outcome.KEPT
         if present is not None and present.target not in (None, self.target):
             return Outcome.KEPT
-        known = None if present is None else present.document.release
-        if known is not None and (known.hash == release.hash or known.time >= release.time):
+        known, begun = None if present is None else present.document.release, self._begun()
+        if known is not None and (
+            known.time >= release.time or (known.hash == release.hash and not begun)
+        ):
             return self._remove()
-        if found == release.hash:
-            self.files.finish(self.folder, self.target)
+        if begun or found == release.hash:
+            self._finish()
             self._remove()
             return Outcome.FINISHED
         return self._remove() if remove_others else Outcome.KEPT
+
+    def _begun(self) -> bool:
+        """Whether the first of the files is in its place."""
+        first = _read(self.files.path("shareable", "json"))
+        return (
+            first is not None and first.document.release.id == self.certificate.document.release.id
+        )
+
+    def _finish(self) -> None:
+        if not all((self.folder / path.name).exists() for path in self.files.paths):
+            self.files.write(self.certificate, self.folder)  # those that were moved, once more
+        self.files.finish(self.folder, self.target)
 
     def _remove(self) -> Outcome:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -84,17 +105,40 @@ class Unfinished:
         )
 
 
-def unfinished(folder: Path) -> Iterator[Unfinished]:
-    """The certificates in private folders of dead processes; incomplete ones are removed."""
+@dataclass(frozen=True)
+class Unreadable:
+    """A certificate of a dead process that this version cannot read: nobody else may have it."""
+
+    files: Files
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}; a killed run left this certificate, and it stays there"
+
+
+def unfinished(folder: Path) -> Iterator[Unfinished | Unreadable]:
+    """The certificates in private folders of dead processes."""
     for private in dead_kept_folders(folder):
-        for path in sorted(private.glob(f"*{_MARK}")):
-            files = Files(folder, path.name.removesuffix(_MARK))
-            certificate = _read(path)
-            if certificate is not None and all((private / p.name).exists() for p in files.paths):
-                yield Unfinished(private, files, certificate)
-                break
-        else:  # its release was not put in place yet: that comes after all files are written
-            shutil.rmtree(private, ignore_errors=True)
+        path = _marked(private)
+        if path is None:
+            continue
+        files = Files(folder, path.name.removesuffix(_MARK))
+        try:
+            yield Unfinished(private, files, Certificate.read(path))
+        except CertificateError as error:
+            yield Unreadable(files, str(error))
+
+
+def remove_incomplete(folder: Path) -> list[Path]:
+    """Removes private folders of dead processes without a certificate; answers with them."""
+    removed = [private for private in dead_kept_folders(folder) if _marked(private) is None]
+    for private in removed:
+        shutil.rmtree(private, ignore_errors=True)
+    return removed
+
+
+def _marked(private: Path) -> Path | None:
+    return next(iter(sorted(private.glob(f"*{_MARK}"))), None)
 
 
 def finish_certificates(
@@ -105,7 +149,11 @@ def finish_certificates(
     `hash_of` is the hash of the columns that the target holds now, None where it has none.
     """
     told = []
+    remove_incomplete(folder)
     for each in unfinished(folder):
+        if isinstance(each, Unreadable):
+            told.append(str(each))
+            continue
         if each.target != target():
             continue
         # What a view showed when it was certified cannot be seen any more.

@@ -36,6 +36,7 @@ FINDINGS = {
     "near-unique": "is nearly unique: few rows share a value",
     "free-text": "looks like free text, which may name people",
     "contact": "holds what looks like addresses or numbers of people",
+    "linkable": "holds pseudonyms that are the same in other releases, which can be joined by them",
 }
 
 

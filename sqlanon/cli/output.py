@@ -52,7 +52,7 @@ def group_table(solution: Solution) -> Table:
     table.add_column("column")
     table.add_column("groups", justify="right")
     table.add_column("labels", overflow="fold")
-    for column in solution.scheme.columns:
+    for column in solution.released.columns:
         labels = [format_label(label) for label in solution.labels(column.name)]
         shown = " · ".join(labels[:12]) + (" · …" if len(labels) > 12 else "")
         # As Text, because a str may hold [marks] that rich would obey.

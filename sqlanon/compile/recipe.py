@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,9 +12,13 @@ from sqlglot import exp
 from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
 from sqlanon.hierarchy.tree import Span
-from sqlanon.model import Form, Order, Output, Unseen
+from sqlanon.model import Form, Order, Output, Unseen, Value
 from sqlanon.scheme import Column, Partition, group_labels, group_spans
 from sqlanon.scheme.labels import WHOLE
+
+_WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
+_NANOSECONDS = dt.datetime(1677, 9, 22), dt.datetime(2262, 4, 11)
+"""The first and the last midnight that a TIMESTAMP_NS can hold."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,18 @@ class Generalized:
     def spans(self) -> tuple[Span | None, ...] | None:
         """What the groups of values take, where their names tell it: a decade its ten years.
 
-        None for a group that is one value; and None at all where groups go by their values.
+        None for a group that is one value; and None at all where groups go by their values. So
+        do they in a column with a time zone, and where an end is no value of the column's type.
         """
-        return None if self.output is not Output.LABEL else group_spans(self.column, self.partition)
+        type_ = self.type.upper()
+        if self.output is not Output.LABEL or type_ in _WITH_ZONE:
+            return None
+        spans = group_spans(self.column, self.partition)
+        if type_ == "TIMESTAMP_NS" and spans is not None:
+            ends = [end for span in spans if span is not None for end in span]
+            if not all(end is None or _is_in_nanoseconds(end) for end in ends):
+                return None
+        return spans
 
     @property
     def takes_all(self) -> bool:
@@ -86,6 +100,10 @@ class Generalized:
             and not is_atom
             and group_labels(self.column, self.partition) == (WHOLE,)
         )
+
+
+def _is_in_nanoseconds(end: Value) -> bool:
+    return isinstance(end, dt.datetime) and _NANOSECONDS[0] <= end <= _NANOSECONDS[1]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,6 +26,8 @@ _CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command)
 
 _CSV_TYPES = ["NULL", "BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 """What a column of a CSV file may be taken for: all of DuckDB's own list but BOOLEAN."""
+_FORMATS = {"DATE": "DateFormat", "TIMESTAMP": "TimestampFormat"}
+"""Types that a CSV file may write in its own way, and where DuckDB says in which."""
 
 
 def table(engine: DuckDBEngine, name: str) -> Source:
@@ -99,7 +101,7 @@ def as_written(source: Source, path: str | Path, columns: Collection[str]) -> So
 
     In these every value is the text of its field: 1.0 and 1.00 differ, and so do an empty
     field, which is NULL, and a quoted empty one, which is an empty text. The other columns are
-    as in `source`, but that dates and times are texts.
+    as in `source`, but that dates and times are texts, equal ones for equal values.
     """
     path = Path(path)
     options = _file_options(path.suffix.lower())
@@ -111,8 +113,10 @@ def as_written(source: Source, path: str | Path, columns: Collection[str]) -> So
             f"File {path} has no header that is clear: as texts its columns are others. Give it "
             "a first line with their names."
         )
+    others = [info for info in source.columns if info.name not in columns]
+    formats = _formats(source.engine, path) if any(each.type in _FORMATS for each in others) else {}
     read = [
-        (exp.column(info.name, quoted=True) if info.name in columns else _valued(info)).as_(
+        (_valued(info, formats) if info in others else exp.column(info.name, quoted=True)).as_(
             info.name, quoted=True
         )
         for info in source.columns
@@ -121,10 +125,28 @@ def as_written(source: Source, path: str | Path, columns: Collection[str]) -> So
     return _source(source.engine, relation, source.name)
 
 
-def _valued(info: ColumnInfo) -> exp.Expr:
+def _formats(engine: Engine, path: Path) -> dict[str, str]:
+    """How the dates and timestamps of a CSV file are written, where that is not as in SQL."""
+    options = _file_options(path.suffix.lower()) | {"auto_type_candidates": _CSV_TYPES}
+    call = _call("sniff_csv", _as_pattern(path), options)
+    (found,) = engine.fetch(exp.select(*_FORMATS.values()).from_(call)).to_pylist()
+    return {type_: found[name] for type_, name in _FORMATS.items() if found[name]}
+
+
+def _valued(info: ColumnInfo, formats: Mapping[str, str]) -> exp.Expr:
     """What a field means rather than how it is written; without a value in quotes it is NULL."""
     text = exp.Nullif(this=exp.column(info.name, quoted=True), expression=exp.Literal.string(""))
-    return exp.cast(text, info.type) if info.type in ("BIGINT", "DOUBLE") else text
+    if info.type == "VARCHAR":
+        return text
+    if info.type in ("BIGINT", "DOUBLE"):
+        return exp.cast(text, info.type)
+    type_ = exp.DataType.build(info.type, dialect="duckdb")
+    value: exp.Expr = exp.TryCast(this=text, to=type_)
+    if info.type in formats:
+        arguments = [text.copy(), exp.Literal.string(formats[info.type])]
+        parsed = exp.Anonymous(this="try_strptime", expressions=arguments)
+        value = exp.Coalesce(this=exp.cast(parsed, type_.copy()), expressions=[value])
+    return exp.cast(value, "VARCHAR")
 
 
 def data(engine: DuckDBEngine, content: Data) -> Source:

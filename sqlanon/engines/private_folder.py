@@ -85,7 +85,7 @@ def dead_kept_folders(beside: Path) -> list[Path]:
     return [
         folder
         for folder in _folders(beside, _KEPT)
-        if _is_dead(folder, young_too=any(path.name != _LOCK for path in folder.iterdir()))
+        if _is_dead(folder, young_too=bool(_names(folder) - {_LOCK}))
     ]
 
 
@@ -104,13 +104,22 @@ def _folders(beside: Path, prefix: str) -> list[Path]:
     return [folder for folder in found if folder.is_dir() and not folder.is_symlink()]
 
 
+def _names(folder: Path) -> set[str]:
+    """What is in a folder; nothing in one of somebody else, or that has just gone."""
+    try:
+        return {path.name for path in folder.iterdir()}
+    except OSError:
+        return set()
+
+
 def _is_dead(folder: Path, *, young_too: bool = False) -> bool:
-    lock = folder / _LOCK
     try:
         # The process of a young one may be about to lock it.
         if not young_too and time.time() - folder.stat().st_mtime <= _SECONDS_TO_LOCK:
             return False
-        return not lock.exists() or _is_free(lock)
+        # Listing it refuses the folder of somebody else, who may be alive.
+        locked = any(path.name == _LOCK for path in folder.iterdir())
+        return not locked or _is_free(folder / _LOCK)
     except OSError:
         return False
 

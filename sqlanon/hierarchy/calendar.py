@@ -15,9 +15,12 @@ def calendar_span(steps: Sequence[str], level: int, value: Value) -> Span | None
     """The span of the day, month, decade, … that holds a date or timestamp.
 
     `steps` are those of the levels above the values. The root has no ends. None for the value
-    itself, and for a step that Python's calendar does not hold to its end.
+    itself, and for a step that Python's calendar does not hold to its end. None too for a value
+    with a time zone: it carries an offset, and not the rule by which that changes in between.
     """
     if level == 0 or not isinstance(value, dt.date):
+        return None
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return None
     if level > len(steps):
         return None, None
@@ -28,9 +31,7 @@ def calendar_span(steps: Sequence[str], level: int, value: Value) -> Span | None
         return None
     if not isinstance(value, dt.datetime):
         return first, last
-    low, high = (dt.datetime.combine(end, dt.time(), value.tzinfo) for end in (first, last))
-    # Zones with gaps, or whose offset is not known then: what is not sure is not promised.
-    return (low, high) if low <= value < high else None
+    return dt.datetime.combine(first, dt.time()), dt.datetime.combine(last, dt.time())
 
 
 def _ends(step: str, day: dt.date) -> tuple[dt.date, dt.date]:

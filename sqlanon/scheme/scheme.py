@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,15 @@ from sqlanon.scheme.partition import Bits, Partition, null_apart
 
 @dataclass(frozen=True)
 class Scheme:
-    """The partitions of all columns of a space, in its order."""
+    """The partitions of all columns of a space, in its order.
+
+    `given` is the same scheme over the values that its file lists, where they are others: that
+    one is released, since the names of groups depend on the values that they were found on.
+    """
 
     columns: tuple[Column, ...]
     partitions: tuple[Partition, ...]
+    given: Scheme | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for column, partition in zip(self.columns, self.partitions, strict=True):

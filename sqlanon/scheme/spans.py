@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlanon.domain import ValueDomain
 from sqlanon.hierarchy.tree import Span
@@ -15,7 +16,8 @@ def group_spans(column: Column, partition: Partition) -> tuple[Span | None, ...]
     """By group of values, NULL aside, the span that its label names; None for a single value.
 
     None where there is no such span, or where a group of several values has none: its label
-    lists or encloses values that were seen, and nobody knows of others.
+    lists or encloses values that were seen, and nobody knows of others. None too where the spans
+    do not part the values as the groups do.
     """
     domain, hierarchy = column.domain, column.hierarchy
     if hierarchy is None or hierarchy.extent is None or not isinstance(domain, ValueDomain):
@@ -36,7 +38,26 @@ def group_spans(column: Column, partition: Partition) -> tuple[Span | None, ...]
         if span is None and not (single and level == 0):
             return None
         spans.append(span)
-    return tuple(spans) if any(span is not None for span in spans) else None
+    if all(span is None for span in spans) or not _parts(column, partition, spans):
+        return None
+    return tuple(spans)
+
+
+def _parts(column: Column, partition: Partition, spans: Sequence[Span | None]) -> bool:
+    """Whether every value lies in the span of its group, and one group ends before the next."""
+    values: Sequence[Any] = column.domain.left_ends
+    last: Any = None
+    was_single = False
+    for number, ((start, stop), span) in enumerate(zip(partition.runs, spans, strict=False)):
+        first: Any = values[start] if span is None else span[0]
+        if number and (
+            first is None or last is None or first < last or (was_single and first == last)
+        ):
+            return False
+        if span is not None and not all(_within(value, span) for value in values[start:stop]):
+            return False
+        last, was_single = (first, True) if span is None else (span[1], False)
+    return True
 
 
 def partition_by_spans(
@@ -68,6 +89,6 @@ def partition_by_spans(
     return Partition.from_groups(groups)
 
 
-def _within(value: object, span: Span) -> bool:
+def _within(value: Any, span: Span) -> bool:
     low, high = span
-    return (low is None or low <= value) and (high is None or value < high)  # type: ignore[operator]
+    return (low is None or low <= value) and (high is None or value < high)

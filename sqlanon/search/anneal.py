@@ -25,7 +25,7 @@ from sqlanon.metrics import Scores
 from sqlanon.scheme import Bits
 from sqlanon.search.draw import Draw, Drawn
 from sqlanon.search.front import join, take
-from sqlanon.search.infeasible import Infeasible, packed, refines_any
+from sqlanon.search.infeasible import Infeasible, is_near, packed, refines_any
 from sqlanon.search.polish import Place, place_of
 from sqlanon.search.prices import Prices
 from sqlanon.search.problem import Floats, Ints, Problem
@@ -199,7 +199,10 @@ class _Walks:
         if len(infeasible):
             self._infeasible.learn(infeasible)
             words = packed(infeasible)
-            self._near = [np.concatenate([near, words]) for near in self._near]
+            self._near = [
+                np.concatenate([near, words[is_near(words, made)]])
+                for near, made in zip(self._near, self._made, strict=True)
+            ]
 
 
 def _terms(problem: Problem, scores: Scores) -> Floats:

@@ -61,7 +61,12 @@ class Infeasible:
         return known
 
     def _is_near(self, made: Bits) -> Bits:
-        return np.asarray(_count(self._packed & ~packed(made[None])) <= MOST_ADDED)
+        return is_near(self._packed, made)
+
+
+def is_near(words: Words, made: Bits) -> Bits:
+    """Which schemes of `words` a move or an exchange from a scheme may refine."""
+    return np.asarray(_count(words & ~packed(made[None])) <= MOST_ADDED)
 
 
 def refines_any(words: Words, known: Words) -> Bits:

@@ -33,6 +33,7 @@ class FindingKind(StrEnum):
     NEAR_UNIQUE = "near-unique"
     FREE_TEXT = "free-text"
     CONTACT = "contact"
+    LINKABLE = "linkable"
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,10 @@ def column_findings(
                  other kind may have now and then.
 
     `pseudonyms` are columns of keyed hashes, with whether they are the same in every release.
-    Such a column tells nothing by its values, only which rows belong together: it is free of
-    findings if its keys are new in this release and no two rows share a value, and otherwise
-    near-unique by the rule above.
+    Such a column tells nothing by its values, only which rows belong together. With keys that
+    are new in this release it is free of findings if no two rows share a value, and otherwise
+    near-unique by the rule above. The same in every release it links them however often a
+    value occurs, and where it is not near-unique it is linkable.
     """
     found = {}
     whose = None if subject is None else _person(engine, relation, subject)
@@ -126,14 +128,15 @@ def _pseudonym_findings(
     if alone and not stable:
         return []
     counts = rows if subject is None else _counts(engine, relation, info, subject)
-    if _near_unique(info.name, counts, subject is not None) is None:
+    near_unique = _near_unique(info.name, counts, subject is not None) is not None
+    if not near_unique and not (stable and rows["n_entries"]):
         return []
     links = [] if alone else ["shows which rows belong to the same person"]
     links += ["links this release with others, row by row"] if stable else []
     return [
         Finding(
             info.name,
-            FindingKind.NEAR_UNIQUE,
+            FindingKind.NEAR_UNIQUE if near_unique else FindingKind.LINKABLE,
             f"the pseudonym {info.name!r} {' and '.join(links)}: "
             f"{counted(rows['n_values'], 'distinct value')} in {counted(rows['n_entries'], 'row')}",
         )

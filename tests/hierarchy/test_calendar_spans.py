@@ -48,13 +48,19 @@ def test_every_span_holds_what_its_name_holds() -> None:
 
 
 def test_days_of_timestamps() -> None:
-    moment = dt.datetime(2020, 2, 29, 23, 59, 59, 999999, dt.UTC)
+    moment = dt.datetime(2020, 2, 29, 23, 59, 59, 999999)
     extent = dates([moment], ["day", "month"]).extent
     assert extent is not None
-    assert extent(1, moment) == (
-        dt.datetime(2020, 2, 29, tzinfo=dt.UTC),
-        dt.datetime(2020, 3, 1, tzinfo=dt.UTC),
-    )
+    assert extent(1, moment) == (dt.datetime(2020, 2, 29), dt.datetime(2020, 3, 1))
+
+
+@pytest.mark.parametrize("zone", [dt.UTC, dt.timezone(dt.timedelta(hours=2))])
+def test_values_with_a_time_zone_promise_nothing(zone: dt.tzinfo) -> None:
+    """Their offset is that of the moment, and the step may end under another one."""
+    moment = dt.datetime(2020, 7, 15, 12, tzinfo=zone)
+    extent = dates([moment], ["day", "month"]).extent
+    assert extent is not None
+    assert [extent(level, moment) for level in range(4)] == [None] * 4
 
 
 def test_steps_beyond_the_calendar_promise_nothing() -> None:

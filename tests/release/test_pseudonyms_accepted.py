@@ -68,6 +68,34 @@ def test_one_that_repeats_links_the_rows_of_a_person(
     assert "30 distinct values in 60 rows" in said
 
 
+@pytest.mark.parametrize(("people", "visits"), [(6, 2), (30, 4)])
+def test_a_stable_one_needs_a_reason_however_often_it_occurs(
+    tmp_path: Path, people: int, visits: int
+) -> None:
+    lines = [f"P{i % people},{20 + i % people // 3}" for i in range(people * visits)]
+    (tmp_path / "visits.csv").write_text("patient,age\n" + "\n".join(lines) + "\n")
+
+    def policy(**keys: str) -> dict[str, Any]:
+        return {
+            "source": {"file": str(tmp_path / "visits.csv")},
+            "columns": {"patient": {**STABLE, **keys}, "age": {"role": "quasi"}},
+            "one_row_per_person": True,
+            "privacy": {"k": 2},
+            "publish": {"file": str(tmp_path / "out.csv")},
+        }
+
+    scheme = {"columns": {"age": {"level": 0}}}
+    with sqlanon.load(policy()) as anonymizer, pytest.raises(VerificationError) as caught:
+        anonymizer.publish(scheme)
+    assert (
+        "the pseudonym 'patient' shows which rows belong to the same person and links this release "
+        f"with others, row by row: {people} distinct values in {people * visits} rows; add `accept"
+    ) in str(caught.value)
+    with sqlanon.load(policy(accept="a study over years")) as anonymizer:
+        document = anonymizer.publish(scheme).certificate.document
+    assert [(each.column, each.kind) for each in document.findings] == [("patient", "linkable")]
+
+
 def test_the_example_of_the_documentation_publishes(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,11 +10,12 @@ from preference_cases import every_scheme, problem_of, random_histogram, ruled_p
 
 from sqlanon.metrics import Scores
 from sqlanon.preference import Preference
-from sqlanon.scheme import Batch
+from sqlanon.scheme import Batch, Bits
 from sqlanon.search import anneal as module
 from sqlanon.search.anneal import anneal
 from sqlanon.search.draw import Draw
 from sqlanon.search.front import bits_of
+from sqlanon.search.infeasible import is_near
 from sqlanon.search.polish import Place, best_of
 from sqlanon.search.problem import Problem
 from sqlanon.search.taxonomy import Splits
@@ -126,3 +127,28 @@ def test_no_feasible_change_has_less_loss_than_its_bound(seed: int, limit: float
         reached = problem.feasible(scores)
         bound = walks._least_nwp(drawn)
         assert (bound[reached] <= scores.nwp[reached] + 1e-12).all()
+
+
+def test_a_walk_remembers_only_what_a_change_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And finds what it finds with all that is known."""
+
+    class All(module._Walks):
+        def _learn(self, infeasible: Bits) -> None:
+            super()._learn(infeasible)
+            self._near = [self._infeasible._packed for _ in self._near]
+
+    def far(walks: module._Walks) -> int:
+        pairs = zip(walks._near, walks._made, strict=True)
+        return sum(int((~is_near(near, made)).sum()) for near, made in pairs)
+
+    with problem_of(random_histogram(1), 3, AIM, 1) as problem:
+        walks, rng = module._Walks(problem, [hidden(problem)]), np.random.default_rng(1)
+        every = Splits.of_space(problem.space).made(bits_of(every_scheme(problem.space)))
+        walks._learn(every[rng.integers(len(every), size=200)])
+        assert any(len(near) for near in walks._near)
+        assert far(walks) == 0
+        found = anneal(problem, [hidden(problem)], 500, np.random.default_rng(3))
+        monkeypatch.setattr(module, "_Walks", All)
+        other = anneal(problem, [hidden(problem)], 500, np.random.default_rng(3))
+    assert found.rank == other.rank
+    assert (found.bits == other.bits).all()
