@@ -8,6 +8,9 @@ import pytest
 from command_line import Run, message
 from small_table import changed, write_folder
 
+import sqlanon
+from sqlanon.errors import NoSolutionError
+
 AGE = {"role": "quasi", "range": [20, 40], "granularity": 5}
 LIMITED = {"age": AGE | {"max_level": 0}, "sex": {"role": "quasi"}, "outcome": {"role": "label"}}
 
@@ -38,3 +41,17 @@ def test_its_result_holds_no_scheme(run: Run, tmp_path: Path, command: tuple[str
         "none is chosen; search again with a smaller k or a higher suppression limit; to use one "
         "that falls short, name it, such as result.json#0"
     )
+
+
+def test_python_says_how_close_the_search_came(tmp_path: Path) -> None:
+    write_folder(tmp_path, changed(columns=LIMITED, publish={"file": str(tmp_path / "out.csv")}))
+    with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
+        result = anonymizer.search()
+        assert result.solution is None
+        with pytest.raises(NoSolutionError) as refused:
+            anonymizer.publish(result)
+    assert str(refused.value) == (
+        f"{result.shortfall()} To use one that falls short, give it from `solutions`."
+    )
+    assert "No solution reaches the required privacy" in str(refused.value)
+    assert not (tmp_path / "out.csv").exists()

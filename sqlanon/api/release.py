@@ -29,7 +29,9 @@ def scheme_in(scheme: SchemeLike) -> Scheme | None:
     """The scheme of an object that has one; None for documents and files."""
     if isinstance(scheme, SearchResult):
         if scheme.solution is None:
-            raise NoSolutionError("the result has no chosen solution; name one of its solutions")
+            raise NoSolutionError(
+                f"{scheme.shortfall()} To use one that falls short, give it from `solutions`."
+            )
         return scheme.solution.scheme
     if isinstance(scheme, Solution):
         return scheme.scheme

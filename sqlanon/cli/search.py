@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 import sqlanon
+from sqlanon.api.result import SearchResult
 from sqlanon.api.search import METHODS, WALK
 from sqlanon.api.used_files import Used, files_of
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, front_table, group_table, print_json
@@ -93,22 +94,27 @@ def search(
     if as_json:
         print_json(result.to_dict())
     elif not quiet:
-        screen = console()
-        screen.print(front_table(result))
-        if result.solution is not None:
-            screen.print("The chosen solution groups the columns like this:")
-            screen.print(group_table(result.solution))
-        for note in result.notes:
-            screen.print(note)
-        screen.print(
-            f"{counted(result.evaluations['asked'], 'evaluation')}, "
-            f"{result.evaluations['distinct']:,} distinct, in {result.seconds:.1f} s; "
-            f"written to {output}",
-            markup=False,
-        )
+        _show(result, output)
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+def _show(result: SearchResult, output: Path) -> None:
+    """The trade-off, the chosen solution's groups, and what it took."""
+    screen = console()
+    screen.print(front_table(result))
+    if result.solution is not None:
+        screen.print("The chosen solution groups the columns like this:")
+        screen.print(group_table(result.solution))
+    for note in result.notes:
+        screen.print(note)
+    screen.print(
+        f"{counted(result.evaluations['asked'], 'evaluation')}, "
+        f"{result.evaluations['distinct']:,} distinct, in {result.seconds:.1f} s; "
+        f"written to {output}",
+        markup=False,
+    )
 
 
 def _refuse_unwritable(output: Path) -> None:

@@ -89,7 +89,8 @@ def _about_a_file(message: str, reading: str) -> str | None:
     elif text.startswith("Error when sniffing file"):
         reason = (
             "It is not a CSV file that can be understood: no separator and quotes fit all of its "
-            "lines. Write it anew, in UTF-8, with one separator and a header."
+            "lines, or they end in different ways. Write it anew, in UTF-8, with one separator, "
+            "one kind of line end and a header."
         )
     elif text.startswith("No magic bytes"):
         reason = "It is not a Parquet file, or only a part of one."

@@ -127,3 +127,12 @@ def test_data_in_place_of_a_policy(run: Run, tmp_path: Path, name: str) -> None:
     assert "policy" in said
     for word in (CANARY, "age", "34"):
         assert word not in said
+
+
+def test_lines_that_end_in_different_ways_are_mentioned(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.csv"
+    rows = "".join(f"Ann {i},{i}\r\n" for i in range(400))
+    file.write_bytes(f"name,age\r\n{rows}Secret,30\n".encode())
+    with pytest.raises(EngineError, match="or they end in different ways") as refused:
+        open_source(file=file)
+    assert "Secret" not in str(refused.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -31,18 +30,6 @@ ODD = """
         FROM range(200) t (i)
     )
 """
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        make(connection)
-        yield connection
-
-
-@pytest.fixture
-def engine(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
-    return DuckDBEngine(connection, owned=False)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pyarrow as pa
 import pytest
-from publish_cases import DISEASE, age, contents, make, named, release, tables, town
+from publish_cases import DISEASE, age, contents, named, release, tables, town
 from sqlglot import exp
 
 from sqlanon.engines import DuckDBEngine, open_memory, source_on
@@ -15,18 +13,6 @@ from sqlanon.errors import PublishError, UncoveredValueError, VerificationError
 from sqlanon.model import Mode, Unseen
 from sqlanon.publish import Checks, Release, publish
 from sqlanon.verify import table_hash
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        make(connection)
-        yield connection
-
-
-@pytest.fixture
-def engine(connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
-    return DuckDBEngine(connection, owned=False)
 
 
 def view(**keys: object) -> Release:
