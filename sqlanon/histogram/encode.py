@@ -44,10 +44,6 @@ class Encoded:
     codes: Codes
     uncovered: tuple[tuple[str, int], ...] = ()
 
-    @property
-    def rows_outside(self) -> int:
-        return sum(rows for _, rows in self.uncovered)
-
 
 def encode(counted: Counted, fetched: pa.ChunkedArray, rows: Ints) -> Encoded:
     """The codes of a fetched column; `rows` weigh its entries in messages."""

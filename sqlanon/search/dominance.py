@@ -1,7 +1,7 @@
 """Which of many points are best when two goals pull apart; smaller is better in both.
 
-The words are those of Dewri et al. (TKDE), Definitions 2 and 3. Strong dominance is read as
-their Theorem 1 uses it: no greater in either coordinate, and not the same point.
+Dominance is the strong dominance of Dewri et al. (TKDE, Definition 2), read as their Theorem 1
+uses it: no greater in either coordinate, and not the same point.
 """
 
 from __future__ import annotations
@@ -23,20 +23,6 @@ def pareto_rank(points: Floats) -> Ints:
 def non_dominated(points: Floats) -> Mask:
     """The points that no other dominates; of equal points only the first."""
     return np.asarray(moocore.is_nondominated(points))
-
-
-def strongly_efficient(points: Floats) -> Mask:
-    """The points that no other strongly dominates; equal points stand or fall together."""
-    return np.asarray(moocore.is_nondominated(points, keep_weakly=True))
-
-
-def weakly_efficient(points: Floats) -> Mask:
-    """The points than which no other is smaller in both coordinates."""
-    _, column = np.unique(points[:, 0], return_inverse=True)
-    least = np.full(column.max(initial=-1) + 2, np.inf)
-    np.minimum.at(least, column + 1, points[:, 1])
-    below = np.minimum.accumulate(least)[column]  # among points with a smaller first coordinate
-    return np.asarray(below >= points[:, 1])
 
 
 def crowding(points: Floats, ranks: Ints) -> Floats:

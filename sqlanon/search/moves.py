@@ -13,7 +13,6 @@ another coarser. Within a tree nothing is exchanged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +26,6 @@ Ints = npt.NDArray[np.int64]
 
 MOST_EXCHANGES = 10_000
 """So many exchanges of one scheme are tried, however many there are."""
-ROWS = 1_000
-"""So many neighbours are laid out as bits at a time."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +76,6 @@ def exchanges_of(space: Space, made: Bits) -> Changes:
     meet = (column[finer] == column[coarser]) & ~free[finer]
     kept = ~meet & (splits.above[finer] != coarser)
     return Changes(finer[kept], coarser[kept])
-
-
-def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Iterator[Bits]:
-    """The schemes one move away, or those one exchange away, some rows at a time.
-
-    Each comes once, the coarsening moves first.
-    """
-    splits = Splits.of_space(space)
-    made = splits.made(bits)
-    changes = exchanges_of(space, made) if exchanges else moves(space, made)
-    for start in range(0, len(changes), ROWS):
-        chunk = changes.take(np.arange(start, min(start + ROWS, len(changes))))
-        yield splits.bits(chunk.applied(splits, made))
 
 
 def _single(space: Space, made: Bits) -> tuple[Ints, Ints]:

@@ -56,11 +56,6 @@ def place_of(problem: Problem, bits: Bits, scores: Scores) -> Place:
     return Place(bits[first], tuple(ranks[first].tolist()), take(scores, np.array([first])))
 
 
-def best_of(problem: Problem, bits: Bits) -> Place:
-    """The best of some schemes, the first of equals."""
-    return place_of(problem, bits, problem.evaluate(problem.space.batch_of_bits(bits)))
-
-
 def never() -> bool:
     return False
 

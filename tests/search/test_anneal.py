@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from move_cases import best_of
 from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
 from sqlanon.metrics import Scores
@@ -16,7 +17,7 @@ from sqlanon.search.anneal import anneal
 from sqlanon.search.draw import Draw
 from sqlanon.search.front import bits_of
 from sqlanon.search.infeasible import is_near
-from sqlanon.search.polish import Place, best_of
+from sqlanon.search.polish import Place
 from sqlanon.search.problem import Problem
 from sqlanon.search.taxonomy import Splits
 

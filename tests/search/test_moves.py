@@ -11,12 +11,14 @@ import pytest
 from genitor_cases import WORKCLASS, bits, column, text
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from move_cases import neighbours
 from preference_cases import allowed, every_scheme, random_column
 
 from sqlanon.model import Family
 from sqlanon.scheme import Bits, Column, Space
 from sqlanon.search.front import bits_of
-from sqlanon.search.moves import MOST_EXCHANGES, ROWS, neighbours
+from sqlanon.search.moves import MOST_EXCHANGES, exchanges_of
+from sqlanon.search.taxonomy import Splits
 
 SEEDS = st.integers(0, 2**32 - 1)
 Cuts = frozenset[int]
@@ -34,8 +36,7 @@ def random_scheme(space: Space, seed: int) -> Bits:
 
 
 def rows(space: Space, scheme: Bits, *, exchanges: bool) -> list[str]:
-    found = neighbours(space, scheme, exchanges=exchanges)
-    return [text(row) for part in found for row in part]
+    return [text(row) for row in neighbours(space, scheme, exchanges=exchanges)]
 
 
 # What the moves of a column are, from its partitions alone
@@ -162,7 +163,7 @@ def test_moves_of_levels() -> None:
 def test_nothing_to_move() -> None:
     space = Space([column(1), column(0, null=True)])
     for exchanges in (False, True):
-        assert list(neighbours(space, bits(""), exchanges=exchanges)) == []
+        assert not len(neighbours(space, bits(""), exchanges=exchanges))
 
 
 # Wide columns
@@ -176,18 +177,15 @@ def test_exchanges_of_wide_columns_are_thinned_evenly(atoms: int, cuts: int) -> 
     scheme = np.zeros(space.positions, dtype=bool)
     scheme[np.linspace(0, space.positions - 1, cuts).astype(int)] = True
     all_pairs = cuts * (space.positions - cuts)
-    changes = np.zeros(space.positions, dtype=np.int64)
-    number = 0
-    for part in neighbours(space, scheme, exchanges=True):
-        assert len(part) <= ROWS
-        changed = part ^ scheme
-        assert (changed.sum(axis=1) == 2).all()
-        assert (part.sum(axis=1) == cuts).all()
-        changes += changed.sum(axis=0)
-        number += len(part)
-    assert 0.9 * min(all_pairs, MOST_EXCHANGES) < number <= MOST_EXCHANGES
-    for kind in (scheme, ~scheme):
-        assert np.ptp(changes[kind]) <= 1
+    splits = Splits.of_space(space)
+    made = splits.made(scheme)
+    found = exchanges_of(space, made)
+    assert 0.9 * min(all_pairs, MOST_EXCHANGES) < len(found) <= MOST_EXCHANGES
+    assert made[found.coarser].all()
+    assert not made[found.finer].any()
+    times = np.bincount(np.append(found.finer, found.coarser), minlength=len(splits))
+    for kind in (made, ~made):
+        assert np.ptp(times[kind]) <= 1
 
 
 def test_few_exchanges_are_all_there() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from genitor_cases import bits, column, scripted, text
+from move_cases import best_of, neighbours
 from preference_cases import problem_of, random_histogram, ruled_problem
 
 from sqlanon.metrics import Scores
@@ -16,8 +17,7 @@ from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search import polish as module
 from sqlanon.search.front import bits_of
-from sqlanon.search.moves import neighbours
-from sqlanon.search.polish import FIRST, best_of, polish
+from sqlanon.search.polish import FIRST, polish
 from sqlanon.search.problem import Problem
 from sqlanon.search.screen import Screen
 from sqlanon.search.variation import random_population
@@ -28,12 +28,9 @@ PLENTY = 10**9
 
 def around(problem: Problem, here: Bits) -> Bits:
     """Everything one move or one exchange away."""
-    parts = [
-        part
-        for exchanges in (False, True)
-        for part in neighbours(problem.space, here, exchanges=exchanges)
-    ]
-    return np.concatenate(parts)
+    return np.concatenate(
+        [neighbours(problem.space, here, exchanges=exchanges) for exchanges in (False, True)]
+    )
 
 
 def op(problem: Problem, strings: Bits) -> list[tuple[float, ...]]:
@@ -64,7 +61,7 @@ def by_hand(problem: Problem, here: Bits) -> tuple[float, ...]:
     while True:
         rank = op(problem, here[None])[0]
         best = min(best, rank)
-        near = np.concatenate(list(neighbours(problem.space, here, exchanges=False)))
+        near = neighbours(problem.space, here, exchanges=False)
         if rank[0] > 0:
             near = near[(near <= here).all(axis=1)]
         ranks = op(problem, near) if len(near) else []
@@ -117,7 +114,7 @@ def test_it_can_be_stopped_after_any_batch() -> None:
         start = best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
         asked = Asked(problem)
         place, said = polish(asked.problem, start, PLENTY, lambda: True)
-        first = np.concatenate(list(neighbours(problem.space, start.bits, exchanges=False)))
+        first = neighbours(problem.space, start.bits, exchanges=False)
         assert asked.number == said == min(len(first), FIRST)
         assert place.rank >= min(op(problem, first))
 
