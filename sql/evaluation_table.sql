@@ -1,8 +1,9 @@
--- yields: evaluation, one row per histogram, label and scheme: the raw integers of a
---         measurement (see sqlanon/measurement.py); arrays run over ascending class sizes
+-- yields: evaluation, one row per histogram, label, demands and scheme: the raw numbers of a
+--         measurement (see sqlanon/measurement.py); arrays run over class sizes
 CREATE TABLE IF NOT EXISTS evaluation (
   histogram    VARCHAR NOT NULL,
   label        VARCHAR NOT NULL,
+  demands      VARCHAR NOT NULL,
   scheme       VARCHAR NOT NULL,
   below        BIGINT NOT NULL,
   budget       BIGINT NOT NULL,
@@ -13,5 +14,8 @@ CREATE TABLE IF NOT EXISTS evaluation (
   rows_squared BIGINT[] NOT NULL,
   minority     BIGINT[],
   small_loss   BIGINT[] NOT NULL,
-  PRIMARY KEY (histogram, label, scheme)
+  bad          BIGINT[] NOT NULL,
+  reached      DOUBLE[] NOT NULL,
+  ambiguity    DOUBLE[],
+  PRIMARY KEY (histogram, label, demands, scheme)
 );

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         Release,
         SearchResult,
         Solution,
+        Utility,
         Watch,
         load,
     )
@@ -30,6 +31,7 @@ __all__ = [
     "SearchResult",
     "Solution",
     "SqlanonError",
+    "Utility",
     "Watch",
     "__version__",
     "check",

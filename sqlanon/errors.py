@@ -80,3 +80,7 @@ class VerificationError(PublishError):
 
 class CertificateError(SqlanonError):
     """A certificate cannot be made, read or written."""
+
+
+class UtilityError(SqlanonError):
+    """The utility of a release cannot be measured as asked."""

@@ -1,6 +1,7 @@
 """What a scheme measures to, in raw integers from which every score follows.
 
-Nothing here depends on weights, on a preference or on k, so one evaluation serves all.
+Nothing here depends on weights, on a preference or on k, so one evaluation serves all; what is
+required beyond k decides which classes are bad, and so belongs to an evaluation.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 OVERHEAD = 1_000
 """Bytes that the objects of a measurement take beside their numbers."""
@@ -21,8 +23,8 @@ OVERHEAD = 1_000
 class Detail:
     """Which classes were looked at one by one, because a rule may suppress them.
 
-    Classes smaller than `below`, smallest sizes first, while the rows of all classes up to a
-    size stay within `budget`. Budget 0: none.
+    Bad classes and those smaller than `below`, bad ones and smallest sizes first, while the
+    rows of all classes up to there stay within `budget`. Budget 0: none.
     """
 
     below: int = 0
@@ -33,11 +35,17 @@ class Detail:
         return not other.budget or (self.below >= other.below and self.budget >= other.budget)
 
 
+EVERY_CLASS = Detail(below=2**62, budget=2**62)
+"""Each class is looked at, whatever is suppressed."""
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """One scheme. Arrays run over its distinct class sizes, ascending.
+    """One scheme. Arrays run over its distinct class sizes, those of bad classes first, each
+    ascending; without models no class is bad.
 
-    loss            Σ over rows of (atoms in the row's group − 1), one entry a column
+    loss            Σ over rows of (atoms in the row's group − 1), one entry a column; then, for
+                    every further price that was asked for, the Σ of that, one entry a column
     size            class size in people
     classes         how many classes have that size
     rows            rows in them (more than people where a subject has several rows)
@@ -45,6 +53,10 @@ class Measurement:
     minority        rows not of their class's majority label; None when no label was counted
     small_loss      as loss, of the rows in classes of each of the first sizes: those that
                     `detail` covers
+    bad             1 for classes that violate a model, or a k that was required beside them
+    reached         what the worst of these classes reaches, one column a model
+    ambiguity       Σ over rows of Π over columns of the atoms in the row's group; None when that
+                    was not asked for. Not a whole number where it is larger than 2⁵³
     """
 
     loss: Ints
@@ -55,12 +67,16 @@ class Measurement:
     minority: Ints | None
     small_loss: Ints
     detail: Detail
+    bad: Ints
+    reached: Floats
+    ambiguity: Floats | None = None
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        arrays = (self.loss, self.size, self.classes, self.rows, self.rows_squared)
-        return OVERHEAD + sum(a.nbytes for a in arrays) + self.small_loss.nbytes
+        arrays = (self.loss, self.size, self.classes, self.rows, self.rows_squared, self.bad)
+        further = 0 if self.ambiguity is None else self.ambiguity.nbytes
+        return OVERHEAD + sum(a.nbytes for a in arrays) + self.small_loss.nbytes + further
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,9 @@ class Measurements:
     minority: Ints | None
     small_offsets: Ints
     small_loss: Ints
+    bad: Ints
+    reached: Floats
+    ambiguity: Floats | None
 
     def __len__(self) -> int:
         return len(self.loss)
@@ -83,6 +102,7 @@ class Measurements:
     @classmethod
     def of(cls, parts: Sequence[Measurement]) -> Measurements:
         minorities = [p.minority for p in parts if p.minority is not None]
+        ambiguities = [p.ambiguity for p in parts if p.ambiguity is not None]
         return cls(
             loss=np.stack([p.loss for p in parts]),
             offsets=np.cumsum([0, *(len(p.size) for p in parts)]),
@@ -93,4 +113,7 @@ class Measurements:
             minority=np.concatenate(minorities) if len(minorities) == len(parts) else None,
             small_offsets=np.cumsum([0, *(len(p.small_loss) for p in parts)]),
             small_loss=np.concatenate([p.small_loss for p in parts]),
+            bad=np.concatenate([p.bad for p in parts]),
+            reached=np.concatenate([p.reached for p in parts]),
+            ambiguity=np.concatenate(ambiguities) if len(ambiguities) == len(parts) else None,
         )

@@ -85,6 +85,28 @@ class Form(StrEnum):
     JOIN = "join"
 
 
+class LossName(StrEnum):
+    """Measures of information loss (see sqlanon/metrics)."""
+
+    NWP = "nwp"
+    GLM = "glm"
+    DCN = "dcn"
+    CE = "ce"
+    CLASS_SIZE = "class_size"
+    PRECISION = "precision"
+    ENTROPY = "entropy"
+    AMBIGUITY = "ambiguity"
+
+
+class BiasName(StrEnum):
+    """Measures of how unequally people are protected (see sqlanon/metrics)."""
+
+    NECD = "necd"
+    GINI = "gini"
+    VARIATION = "variation"
+    MINIMUM = "minimum"
+
+
 class Mode(StrEnum):
     """What publishing makes: a new table, a new content of the source's table, or a view."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,24 @@ SCORES = {
     "glm_share": 13 / 18,
     "dcn": 20,
     "ce": 1 / 2,
+    "class_size": (6 / 2 - 1) / (6 - 1),
+    # Without hierarchies a group is one atom or lost: four ages and six sexes of twelve cells.
+    "precision": 10 / 12,
+    # Ages 20 to 34 are 2, 1 and 1 people, 1.5 bits; all ages are 2, 1, 1 and 2 people.
+    "entropy": (4 * 1.5 / (6 * (math.log2(6) - 2 * 2 / 6)) + 1) / 2,
+    # The four may be of three ages and two sexes, the two of one age and two sexes.
+    "ambiguity": math.log((4 * 6 + 2 * 2) / 6) / math.log(4 * 2),
+    # Class sizes 4, 4, 4, 4, 2, 2: a mean of 10/3 and a variance of 8/9.
+    "gini": 2 * 8 * 2 / (2 * 36 * 10 / 3),
+    "variation": math.sqrt(8) / 10 / (1 + math.sqrt(8) / 10),
+    "minimum": 4 / 6,
 }
+FURTHER = ("class_size", "precision", "entropy", "ambiguity", "gini", "variation", "minimum")
+"""What is measured of a single scheme, and by a search only where it is for that."""
+
+
+def without_further(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in scores.items() if name not in FURTHER}
 
 
 def changed(**keys: Any) -> dict[str, Any]:

@@ -119,6 +119,7 @@ PUBLIC = [
     sqlanon.Release,
     sqlanon.SearchResult,
     sqlanon.Solution,
+    sqlanon.Utility,
     sqlanon.Watch,
 ]
 

@@ -6,28 +6,16 @@ expected answers below are worked out by hand and do not follow.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import duckdb
 import pyarrow as pa
 import pytest
+from golden_files import GOLDEN, assert_golden
 
 from sqlanon.engines import Source, open_source
 from sqlanon.errors import UncoveredValueError
 from sqlanon.evaluate.layout import FIRST_WORD_BITS
 from sqlanon.histogram import Quasi, count
 from sqlanon.render import render
-
-GOLDEN = Path(__file__).parent / "golden"
-
-
-def assert_golden(name: str, sql: str) -> None:
-    path = GOLDEN / f"{name}.sql"
-    text = sql.strip() + "\n"
-    if os.environ.get("SQLANON_UPDATE_GOLDEN") == "1":
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
 
 
 def test_every_golden_file_is_used() -> None:

@@ -14,13 +14,14 @@ from small_table import changed, write_folder
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 PUBLISH = ("publish", "policy.yml", "--scheme", "scheme.json")
+PRIVACY = {"k": 2, "l_diversity": {"l": 2}}
 CHECK = ("check", "people.csv", "--qi", "age", "--k", "2")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     columns = changed()["columns"] | {"outcome": {"role": "sensitive"}}
-    write_folder(tmp_path, changed(columns=columns, publish={"file": "out.csv"}))
+    write_folder(tmp_path, changed(columns=columns, privacy=PRIVACY, publish={"file": "out.csv"}))
     return tmp_path
 
 
@@ -85,7 +86,8 @@ def test_no_is_an_answer_in_json(run: Run, folder: Path, monkeypatch: pytest.Mon
         connection.execute(f"CREATE TABLE people AS FROM '{folder / 'people.csv'}'")
     columns = changed()["columns"] | {"outcome": {"role": "sensitive"}}
     source = {"connection": "duckdb:///ware.duckdb", "table": "people"}
-    write_folder(folder, changed(columns=columns, source=source, publish={"mode": "replace"}))
+    policy = changed(columns=columns, source=source, privacy=PRIVACY, publish={"mode": "replace"})
+    write_folder(folder, policy)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.confirm", lambda *_, **__: False)
     done = run(*PUBLISH, "--json")

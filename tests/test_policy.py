@@ -13,6 +13,9 @@ from policy_mistakes import BASE, mistakes, of, of_age
 from sqlanon.model import Family
 from sqlanon.policy import Others, Role, parse_policy, read_policy
 
+PRIVACY_KEYS = (
+    "k, l_diversity, t_closeness, beta_likeness, delta_disclosure, alpha_k, k_map, homogeneity"
+)
 ROLES = "'identifying', 'quasi', 'sensitive', 'label', 'insensitive' or 'pseudonym'"
 COLUMN_KEYS = (
     "role, weight, family, values, range, granularity, hierarchy, min_level, max_level, "
@@ -159,11 +162,11 @@ def test_mistakes_in_the_columns(columns: Any, line: str) -> None:
         ({"privacy": {"k": "5"}}, "privacy.k: found '5', expected a whole number of at least 1"),
         ({"privacy": {"k": True}}, "privacy.k: found True, expected a whole number of at least 1"),
         ({"privacy": {}}, "privacy.k: is missing; expected a whole number of at least 1"),
-        ({"privacy": 5}, "privacy: found 5, expected keys such as k"),
+        ({"privacy": 5}, f"privacy: found 5, expected keys such as {PRIVACY_KEYS}"),
         ({"preference": {"nwp": 2, "necd": 0}}, "preference.nwp: found 2, expected a number from "
          "0 to 1"),
         ({"preference": {"nwp": 0.5}}, "preference.necd: is missing; expected a number from 0 to "
-         "1"),
+         "1, the necd welcome"),
         ({"suppression": {"limit": -0.1}}, "suppression.limit: found -0.1, expected a number "
          "from 0 to 1"),
         ({"suppression": {"limit": 0.1}}, "suppression.limit: needs privacy.k, because rows of "

@@ -114,6 +114,28 @@ CHANGED = {
     "words.summary": ("Nobody can be found.", "words.summary are not those that follow"),
     "privacy.sensitive.0.largest_share": (0.01, "largest_share of 'outcome'"),
     "privacy.sensitive.0.fewest_values": (9, "fewest_values of 'outcome'"),
+    "privacy.sensitive.0.entropy_l": (9.0, "entropy_l of 'outcome'"),
+    "privacy.sensitive.0.recursive_c": (None, "recursive_c of 'outcome' is"),
+    "privacy.models.0.reached": (3.0, "distinct l = 2 on 'outcome' was reached with 3, but"),
+    "privacy.models.1.reached": (0.7, "t = 0.5 (equal distance) on 'outcome' is required of"),
+    "privacy.models.0.bound": (3.0, "make it \"distinct l = 3 on 'outcome'\""),
+    "privacy.models.0.column": ("age", "that is no sensitive column of the release"),
+    "privacy.models.1.measure": ("gain", "its bound and measure make it"),
+    "privacy.models": ([], "words.summary and words.protection are not those that follow"),
+    "privacy.homogeneity": ({"columns": ["outcome"], "accept": "x"}, "has a model for it"),
+    "privacy.journalist": (
+        {
+            "k_map": 4,
+            "unmatched": 0,
+            "highest": 0.1,
+            "average": 0.1,
+            "above": 0.0,
+            "marketer": 0.1,
+            "population": None,
+            "estimated_uniques": None,
+        },
+        "privacy.journalist.highest is 0.1, but 1 / k_map is 0.25",
+    ),
     "suppression.rows": (1, "suppression.rows (1)"),
     "source.rows": (7, "6 of the source's 7 rows are released"),
     "columns.0.role": ("insensitive", "column 'age' has the role 'insensitive', but its treatment"),
@@ -135,7 +157,8 @@ CHANGED = {
 @pytest.mark.parametrize("path", CHANGED)
 def test_a_changed_statement_is_noticed(run: Run, tmp_path: Path, path: str, form: str) -> None:
     columns = {**POLICY["columns"], "outcome": {"role": "sensitive"}}
-    release = published(tmp_path, "people_anon.csv", columns=columns)
+    privacy = {"k": 2, "l_diversity": {"l": 2}, "t_closeness": {"t": 0.5}}
+    release = published(tmp_path, "people_anon.csv", columns=columns, privacy=privacy)
     file = tmp_path / f"people_anon.csv.{form}.json"
     assert run("check", str(release), "--certificate", str(file)).status == 0
     document = json.loads(file.read_text(encoding="utf-8"))

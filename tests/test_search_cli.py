@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command_line import Run, message, process
 from search_table import SETTINGS, without_time, write_search_folder
+from small_table import without_further
 
 import sqlanon
 from sqlanon.cli.output import front_table
@@ -57,7 +58,7 @@ def test_the_table_of_a_long_front_is_a_selection(folder: Path) -> None:
     marks, numbers = ([*column.cells] for column in table.columns[:2])
     assert numbers == [str(n) for n in sorted({0, round(last / 2), last, result.chosen})]
     assert marks[numbers.index(str(result.chosen))] == "→"
-    assert table.caption == f"{len(numbers)} of {last + 1} solutions"
+    assert str(table.caption) == f"{len(numbers)} of {last + 1} solutions"
     assert front_table(result).row_count == last + 1
 
 
@@ -69,7 +70,7 @@ def test_measuring_a_result_gives_its_scores(run: Run, tmp_path: Path, method: s
     for reference, number in (("found.json", result["chosen"]), ("found.json#0", 0)):
         done = run("measure", "policy.yml", "--scheme", reference, "--json")
         solution = result["solutions"][number]
-        assert json.loads(done.out) == solution
+        assert without_further(json.loads(done.out)) == solution
         assert done.status == (0 if solution["feasible"] else 3)
 
 
@@ -127,7 +128,7 @@ def test_what_is_refused(
     ("section", "said"),
     [
         ({"method": "poka", "rounds": 2}, "rounds: is not a setting of poka; it has: depth, past"),
-        ({"method": "auto", "loss": "glm"}, "loss: auto minimizes ach, which weighs nwp against"),
+        ({"method": "auto", "loss": "glm"}, "loss: auto minimizes ach, which weighs the loss"),
     ],
 )
 def test_settings_that_do_not_fit(

@@ -33,8 +33,8 @@ def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.Search
         ),
         (
             {"loss": "dcn"},
-            "loss: auto minimizes ach, which weighs nwp against necd, not dcn; leave loss out, or "
-            "choose a method that minimizes a loss",
+            "loss: auto minimizes ach, which weighs the loss of the preference against its bias, "
+            "not dcn; name it as preference.loss, or choose a method that minimizes a loss",
         ),
     ],
 )  # fmt: skip

@@ -1,8 +1,8 @@
 -- reads:  the audited table
 -- yields: its smallest classes, values as text; only where values were asked for
 SELECT
-{% for _ in quasi %}
-  CAST(q{{ loop.index0 }} AS TEXT) AS t{{ loop.index0 }},
+{% for text in texts %}
+  {{ text | sql }} AS t{{ loop.index0 }},
 {% endfor %}
   n_rows,
   n_people

@@ -6,6 +6,7 @@ from sqlanon.api.published import Release
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import Solution
 from sqlanon.search.outcome import Progress, Watch
+from sqlanon.utility import Utility
 from sqlanon.verify import CheckResult
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Release",
     "SearchResult",
     "Solution",
+    "Utility",
     "Watch",
     "check",
     "load",

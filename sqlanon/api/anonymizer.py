@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
-from sqlanon.api.measuring import Measuring
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.published import Release
 from sqlanon.api.publishing import Publisher
@@ -36,10 +35,12 @@ from sqlanon.api.search import (
     WALK_START,
     given_settings,
     method_of,
+    preference_of,
     problem_for,
     run_method,
 )
 from sqlanon.api.used_files import refuse_workspace
+from sqlanon.api.utility import Assessing
 from sqlanon.compile import release_text
 from sqlanon.engines import open_source
 from sqlanon.errors import (
@@ -49,12 +50,10 @@ from sqlanon.errors import (
     SqlanonError,
     UncoveredValueError,
 )
-from sqlanon.model import Mode
+from sqlanon.model import LossName, Mode
 from sqlanon.policy import parse_policy, read_policy
-from sqlanon.preference import Preference
 from sqlanon.scheme import Scheme
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.problem import Loss
 from sqlanon.search.reference_direction import Exploration
 
 _log = logging.getLogger("sqlanon.publish")
@@ -96,7 +95,7 @@ def load(
     return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
 
 
-class Anonymizer(Measuring):
+class Anonymizer(Assessing):
     """A policy and its source. Use it in a `with` block, or close it when done."""
 
     def search(
@@ -118,7 +117,7 @@ class Anonymizer(Measuring):
             raise PolicyError(f"the seed is {number}; give a whole number of at least 0")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         loss = chosen.loss(section)
-        if loss is Loss.CE and self.policy.label is None:
+        if loss is LossName.CE and self.policy.label is None:
             raise PolicyError("search.loss: ce needs a column with the role label")
         with self._evaluator_for(chosen) as evaluator:
             problem = problem_for(evaluator, self.required_k, self.preference, loss)
@@ -151,6 +150,7 @@ class Anonymizer(Measuring):
                 "histogram": self.histogram.fingerprint,
             },
             required_k=self.required_k,
+            required=tuple(model.describe() for model in self.models),
         )
 
     def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:
@@ -161,14 +161,15 @@ class Anonymizer(Measuring):
         """
         section = self.policy.section.search
         given_settings(section)
-        problem = problem_for(self.evaluator, self.required_k, self.preference, Loss.NWP)
+        problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
         if document is not None:
             return Exploration.from_json(document, problem)
-        start = section.start
+        aim = problem.preference
+        start = WALK_START if section.start is None else preference_of(section.start)
         return Exploration(
             problem,
-            start=WALK_START if start is None else Preference(nwp=start.nwp, necd=start.necd),
-            preference=problem.preference,
+            start=replace(aim, loss=start.loss, bias=start.bias),
+            preference=aim,
             n=section.points or 10,
             seed=section.seed if seed is None else seed,
         )
@@ -184,9 +185,9 @@ class Anonymizer(Measuring):
             solutions=archive.solutions,
             scores=archive.scores,
             chosen=keys.index(chosen) if chosen in keys else None,
-            objectives=("nwp", "necd"),
+            objectives=(exploration.preference.loss_by, exploration.preference.bias_by),
         )
-        return self._result(outcome, exploration.seed, asdict(self.evaluator.effort), seconds)
+        return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
 
     def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:
         """A scheme over the domains it was made for.
@@ -210,7 +211,7 @@ class Anonymizer(Measuring):
         guarded = self.policy.section.publish.mode is Mode.VIEW
         header = header_of(self.policy, self.source, released, self._reached(scheme))
         source, notes = portable_source(self.source, dialect)
-        recipe = recipe_of(self.policy, source, released, [*header, *notes])
+        recipe = recipe_of(self.policy, source, released, [*header, *notes], dialect)
         return release_text(recipe, dialect, guarded=guarded)
 
     def publish(

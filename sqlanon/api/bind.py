@@ -118,7 +118,7 @@ def quasis_of(policy: Policy, source: Source) -> list[Quasi]:
 
 
 def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) -> Quasi:
-    hierarchy = _hierarchy(policy, source, name, section.hierarchy)
+    hierarchy = hierarchy_of(policy, source, name)
     default = Family.TAXONOMIC if hierarchy else Family.CONTIGUOUS
     return Quasi(
         name,
@@ -133,9 +133,9 @@ def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) ->
     )
 
 
-def _hierarchy(
-    policy: Policy, source: Source, name: str, spec: str | HierarchySection | None
-) -> Hierarchy | HierarchyBuilder | None:
+def hierarchy_of(policy: Policy, source: Source, name: str) -> Hierarchy | HierarchyBuilder | None:
+    """The hierarchy of a column, read, or how to build it over the column's values."""
+    spec = policy.section.columns[name].hierarchy
     if spec is None:
         return None
     if isinstance(spec, str):

@@ -6,11 +6,14 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sqlanon.api.homogeneity import homogeneity_of
+from sqlanon.api.search import preference_of
 from sqlanon.api.tallies import Tallies, column_losses, scores_of
 from sqlanon.api.writing import cell_text
 from sqlanon.certificate import (
     ColumnFact,
     Facts,
+    HomogeneityFact,
     Prior,
     Subgroup,
     SuppressionFact,
@@ -20,6 +23,7 @@ from sqlanon.compile import Generalized, Pseudonym, Recipe
 from sqlanon.compile.present import cells
 from sqlanon.engines import Source
 from sqlanon.errors import CertificateError
+from sqlanon.model import BiasName, LossName
 from sqlanon.policy import Policy
 from sqlanon.preference import Preference
 from sqlanon.publish import Published
@@ -50,12 +54,13 @@ def facts_of(
     audit = published.verification.audit
     if audit is None:
         raise CertificateError("the release was not counted, so nothing can be certified")
+    if {each.model for each in audit.models} != set(recipe.models):
+        raise CertificateError("not every required model was counted, so nothing can be certified")
     suppression = _suppression(policy, recipe, published, tallies)
     losses = column_losses(recipe, tallies, published.source_rows)
     scores = scores_of(recipe, losses, tallies, audit, published.source_rows, suppression.rows)
-    wish = policy.section.preference
-    if wish is not None:
-        preference = Preference(nwp=wish.nwp, necd=wish.necd)
+    preference = _preference(policy)
+    if preference is not None:
         scores["ach"] = float(preference.ach(scores["nwp"], scores["necd"]))
         scores["pref_dev"] = float(preference.pref_dev(scores["nwp"], scores["necd"]))
     return Facts(
@@ -74,8 +79,11 @@ def facts_of(
         columns=tuple(_columns(policy, source, recipe, losses)),
         required_k=recipe.k,
         audit=audit,
+        homogeneity=_homogeneity(policy),
         scores=scores,
-        preference=None if wish is None else {"nwp": wish.nwp, "necd": wish.necd},
+        preference=None
+        if preference is None
+        else {"nwp": preference.loss, "necd": preference.bias},
         suppression=suppression,
         unique_rows=published.verification.unique_rows,
         findings=tuple(f for found in published.verification.findings.values() for f in found),
@@ -84,6 +92,21 @@ def facts_of(
         table_hash=published.table_hash,
         sql=account.sql,
     )
+
+
+def _homogeneity(policy: Policy) -> HomogeneityFact | None:
+    found = homogeneity_of(policy)
+    if not found.columns or found.reason is None:
+        return None
+    return HomogeneityFact(found.columns, found.reason)
+
+
+def _preference(policy: Policy) -> Preference | None:
+    """The policy's, if it is by NWP and NECD: others are not recounted on the release."""
+    section = policy.section.preference
+    wish = None if section is None else preference_of(section)
+    papers = wish is not None and (wish.loss_by, wish.bias_by) == (LossName.NWP, BiasName.NECD)
+    return wish if papers else None
 
 
 def _columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,20 +10,26 @@ from typing import Self
 
 from sqlanon.api.bind import Origin, quasis_of
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
+from sqlanon.api.models import models_of, sensitive_hierarchies
 from sqlanon.api.places import telling_of_release
+from sqlanon.api.population import population_source
+from sqlanon.api.reached import Reached
 from sqlanon.api.release import SchemeLike, document_of, scheme_in
-from sqlanon.api.search import Method
+from sqlanon.api.search import DEFAULT_PREFERENCE, Method, preference_of
 from sqlanon.api.solution import Solution
 from sqlanon.api.writing import writings_of
 from sqlanon.engines import Source
-from sqlanon.errors import SchemeError
+from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram, count
-from sqlanon.metrics import Scores
+from sqlanon.histogram import Histogram, Quasi, count, count_population
+from sqlanon.metrics import FURTHER, Scores, scaled
+from sqlanon.metrics.further import measurable
+from sqlanon.model import BiasName, LossName
 from sqlanon.policy import Policy
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.privacy import KMap, Model
 from sqlanon.scheme import Batch, Scheme, Space, from_document
+from sqlanon.suppression import Suppression
 
 
 class Measuring:
@@ -53,36 +59,68 @@ class Measuring:
     def close(self) -> None:
         """Writes the workspace and closes everything that was opened here."""
         try:
-            if "evaluator" in self.__dict__:
-                self.evaluator.close()
+            self._forget_counts()
         finally:
             self.source.engine.close()
 
     def _forget_counts(self) -> None:
-        """The source has changed: what was counted is no longer true."""
-        if "evaluator" in self.__dict__:
-            self.evaluator.close()
-        for counted in ("evaluator", "histogram"):
-            self.__dict__.pop(counted, None)
+        """Lets go what was counted, because it is no longer needed or no longer true."""
+        for evaluator in ("evaluator", "_walker"):
+            if evaluator in self.__dict__:
+                self.__dict__.pop(evaluator).close()
+        self.__dict__.pop("histogram", None)
 
     @cached_property
     def histogram(self) -> Histogram:
         """The counted source; the first use counts it."""
+        quasis = quasis_of(self.policy, self.source)
         with telling_of_release(self.policy, self.source):
-            return count(
+            counted = count(
                 self.source,
-                quasis_of(self.policy, self.source),
+                quasis,
                 subject=self.policy.section.subject,
-                facets=[self.policy.label] if self.policy.label else [],
+                facets=self._facets(),
             )
+            return self._with_population(counted, quasis)
+
+    def _with_population(self, counted: Histogram, quasis: Sequence[Quasi]) -> Histogram:
+        """The people of the policy's population beside those of the source, for k-map."""
+        section = self.policy.section.population
+        if section is None or not any(isinstance(model, KMap) for model in self.models):
+            return counted
+        others = population_source(self.policy, self.source)
+        assert others is not None
+        people = count_population(others, quasis, counted.space, section.subject)
+        return replace(counted, population=people)
+
+    def _facets(self) -> list[str]:
+        """The columns that are counted beside the quasi-identifiers."""
+        wanted = [self.policy.label, *(model.column for model in self.models)]
+        return list(dict.fromkeys(name for name in wanted if name is not None))
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """What every class must satisfy beyond k."""
+        return models_of(self.policy, self.source)
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """What scores schemes of this source under this policy."""
+        """What measures schemes of this source under this policy, in every way there is."""
+        return self._evaluator(self.suppression, FURTHER)
+
+    @cached_property
+    def _walker(self) -> Evaluator:
+        """What scores the schemes of a walk along reference directions."""
+        return self._evaluator(self.suppression, self._checked(self._preferred))
+
+    def _evaluator(self, rule: Suppression, further: Collection[LossName | BiasName]) -> Evaluator:
         return Evaluator(
             self.histogram,
-            suppression=self.suppression,
+            suppression=rule,
             label=self.policy.label,
+            models=self.models,
+            hierarchies=sensitive_hierarchies(self.policy, self.source),
+            further=further,
             workspace=self._workspace,
             workers=self._workers,
         )
@@ -95,14 +133,14 @@ class Measuring:
     @property
     def suppression(self) -> Suppression:
         privacy, limit = self.policy.section.privacy, self.policy.section.suppression.limit
-        if privacy is None or not limit:
+        if privacy is None:
             return Suppression()
         return Suppression.given_k(privacy.k, limit, self.histogram.rows)
 
     @property
     def preference(self) -> Preference | None:
         section = self.policy.section.preference
-        return None if section is None else Preference(nwp=section.nwp, necd=section.necd)
+        return None if section is None else preference_of(section)
 
     @property
     def required_k(self) -> int:
@@ -149,28 +187,52 @@ class Measuring:
     ) -> list[Solution]:
         ach, pref_dev = None, None
         if preference is not None:
-            ach = preference.ach(scores.nwp, scores.necd)
-            pref_dev = preference.pref_dev(scores.nwp, scores.necd)
+            rows = self.histogram.rows
+            point = (
+                scaled(preference.loss_by, scores, rows),
+                scaled(preference.bias_by, scores, rows),
+            )
+            ach, pref_dev = preference.ach(*point), preference.pref_dev(*point)
         privacy = self.policy.section.privacy
         solutions, writings = [], writings_of(self.policy)
         for i in range(len(batch)):
             row = scores.row(i)
             row["ach"] = None if ach is None else float(ach[i])
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
-            feasible = None if privacy is None else bool(scores.k[i] >= privacy.k)
-            solutions.append(Solution(batch.scheme(i), row, feasible, writings))
+            pairs = zip(self.models, scores.reached[i].tolist(), strict=True)
+            reached = tuple(Reached(model, value) for model, value in pairs)
+            feasible = None
+            if privacy is not None:
+                feasible = bool(scores.k[i] >= privacy.k) and all(r.holds for r in reached)
+            solutions.append(Solution(batch.scheme(i), row, feasible, reached, writings))
         return solutions
 
     def _evaluator_for(self, method: Method) -> Evaluator:
         """An evaluator under the suppression rule of a method."""
         limit = self.policy.section.suppression.limit
         rule = self.suppression
-        if not method.given_k and limit:
+        if not method.given_k:
             rule = Suppression.up_to(limit, self.histogram.rows)
-        return Evaluator(
-            self.histogram,
-            suppression=rule,
-            label=self.policy.label,
-            workspace=self._workspace,
-            workers=self._workers,
+        return self._evaluator(
+            rule, self._checked({method.loss(self.policy.section.search), *self._preferred})
         )
+
+    def _checked(self, wanted: set[LossName | BiasName]) -> set[LossName | BiasName]:
+        """The measures that a search is for, if they can be measured."""
+        if LossName.CE in wanted and self.policy.label is None:
+            raise PolicyError(
+                f"{self.policy.origin}: preference.loss: ce needs a column with the role label"
+            )
+        if unmeasurable := wanted - measurable(self.histogram, wanted):
+            names = ", ".join(sorted(unmeasurable))
+            raise PolicyError(
+                f"{self.policy.origin}: {names} cannot be searched for: the domains of the "
+                "quasi-identifiers have too many combinations; choose another loss"
+            )
+        return wanted
+
+    @property
+    def _preferred(self) -> set[LossName | BiasName]:
+        """The measures of the preference."""
+        aim = self.preference or DEFAULT_PREFERENCE
+        return {aim.loss_by, aim.bias_by}

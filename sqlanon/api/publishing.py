@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlanon.api.bind import Origin
 from sqlanon.api.certificate_files import Files, stem_of, write_certificate
 from sqlanon.api.facts import Account, facts_of
+from sqlanon.api.homogeneity import homogeneity_of, refuse_homogeneity
 from sqlanon.api.places import (
     open_released_source,
     open_to_publish,
@@ -27,7 +28,7 @@ from sqlanon.api.places import (
     spelled,
 )
 from sqlanon.api.published import Release
-from sqlanon.api.release import header_of, key_parameter, recipe_of
+from sqlanon.api.release import header_of, key_parameter, recipe_to_publish
 from sqlanon.api.tallies import Tallies, tally
 from sqlanon.api.unfinished import (
     file_holds,
@@ -73,7 +74,7 @@ class Publisher:
         self.opened = open_to_publish(policy, origin, read_only=read_only)
         try:
             self.source = open_released_source(policy, origin, self.opened)
-            self.recipe = recipe_of(policy, self.source, scheme)
+            self.recipe = recipe_to_publish(policy, self.source, scheme)
             self.order = self._order()
         except BaseException:
             self.close()
@@ -84,6 +85,7 @@ class Publisher:
 
     def _order(self) -> Order:
         policy, section = self.policy, self.policy.section
+        bare = homogeneity_of(policy)
         file = None if section.publish.file is None else policy.folder / section.publish.file
         target = None
         if file is None and section.publish.mode is not Mode.REPLACE:
@@ -95,6 +97,8 @@ class Publisher:
                 verbatim=_reasons(policy, self.recipe),
                 pseudonyms={n: c.stable for n, c in policy.columns_with(Role.PSEUDONYM).items()},
                 sensitive=tuple(policy.columns_with(Role.SENSITIVE)),
+                uncovered=bare.columns,
+                homogeneity=bare.reason,
             ),
             mode=section.publish.mode,
             target=target,
@@ -123,6 +127,7 @@ class Publisher:
         is put in place: a failure there stops the publish. A file that is no release of ours is
         replaced with `replace_file` only.
         """
+        refuse_homogeneity(self.policy)
         files = None if folder is None else Files(folder, self._stem())
         notes = () if files is None else self._finish_certificates(files.folder)
         if not replace_file:

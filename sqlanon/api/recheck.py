@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from sqlanon.api.check import Checked, open_checked
 from sqlanon.api.unfinished import Unreadable, unfinished
-from sqlanon.certificate import Certificate, differences
+from sqlanon.certificate import Certificate, differences, recountable
 from sqlanon.engines import Source
 from sqlanon.errors import CertificateError, SubjectError
 from sqlanon.model import counted
@@ -29,12 +29,16 @@ class _How(TypedDict):
 
 @dataclass(frozen=True)
 class Recheck:
-    """A release counted again, and every way in which it differs from its certificate."""
+    """A release counted again, and every way in which it differs from its certificate.
+
+    `not_recounted` says of each required model that the release alone cannot show why not.
+    """
 
     certificate: Certificate
     audit: Audit | None
     table_hash: str | None
     differences: tuple[str, ...]
+    not_recounted: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -46,6 +50,7 @@ class Recheck:
             "release": self.certificate.document.release.id,
             "holds": self.holds,
             "differences": list(self.differences),
+            "not_recounted": list(self.not_recounted),
             "hash": self.table_hash,
             "audit": None if self.audit is None else self.audit.to_dict(),
         }
@@ -53,10 +58,10 @@ class Recheck:
     def __str__(self) -> str:
         release = self.certificate.document.release
         if self.holds:
-            return (
-                f"the table is release {release.id}, as certified: {counted(release.rows, 'row')}"
-            )
-        return "\n".join(self.differences)
+            rows = counted(release.rows, "row")
+            said = f"the table is release {release.id}, as certified: {rows}"
+            return "\n".join([said, *self.not_recounted])
+        return "\n".join([*self.differences, *self.not_recounted])
 
 
 def recheck(
@@ -113,24 +118,28 @@ def _as_written(opened: Source, source: object, certificate: Certificate) -> Sou
 def _compared(source: Source, certificate: Certificate) -> Recheck:
     names = [info.name for info in source.columns]
     quasi = certificate.document.privacy.quasi
-    audited = _audited(source, certificate) if set(quasi) <= set(names) else None
+    audited, missing = None, tuple[str, ...]()
+    if set(quasi) <= set(names):
+        audited, missing = _audited(source, certificate)
     hashed, unique = None, None
     if set(certificate.columns) <= set(names):
         hashed = table_hash(source.engine, source.relation, certificate.columns)
         if audited is not None:
             unique = _unique(source, certificate, audited)
     found = differences(certificate, audited, hashed, names, unique)
-    return Recheck(certificate, audited, hashed, tuple(found))
+    return Recheck(certificate, audited, hashed, tuple(found), missing)
 
 
-def _audited(source: Source, certificate: Certificate) -> Audit:
+def _audited(source: Source, certificate: Certificate) -> tuple[Audit, tuple[str, ...]]:
     """The classes of a release, in people where the subject is released as a pseudonym.
 
     A database may take subjects for one person that differ in case, and have pseudonyms that
     differ: then there are more of these than people, and rows are all that can be compared.
+    The sentences say which models were not counted.
     """
     privacy, release = certificate.document.privacy, certificate.document.release
-    present = {info.name for info in source.columns if info.kind is not None}
+    kinds = {info.name: info.kind for info in source.columns}
+    present = {name for name, kind in kinds.items() if kind is not None}
     counted_as: _How = {
         "sensitive": [each.column for each in privacy.sensitive if each.column in present],
         "threshold": privacy.risk.threshold,
@@ -139,10 +148,18 @@ def _audited(source: Source, certificate: Certificate) -> Audit:
         info.name for info in source.columns
     ):
         with suppress(SubjectError):  # a changed table may hold rows without one
-            by_people = audit(source, privacy.quasi, subject=privacy.subject, **counted_as)
+            again = recountable(certificate.document, kinds, in_people=True)
+            by_people = audit(
+                source,
+                privacy.quasi,
+                subject=privacy.subject,
+                models=again.models,
+                **counted_as,
+            )
             if by_people.people <= release.people:
-                return by_people
-    return audit(source, privacy.quasi, **counted_as)
+                return by_people, again.others
+    again = recountable(certificate.document, kinds, in_people=privacy.subject is None)
+    return audit(source, privacy.quasi, models=again.models, **counted_as), again.others
 
 
 def _unique(source: Source, certificate: Certificate, audited: Audit) -> int | None:

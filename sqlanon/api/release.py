@@ -10,14 +10,17 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.api.models import models_of, sensitive_hierarchies
+from sqlanon.api.population import population_source
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import Solution
 from sqlanon.api.writing import opens_ends
-from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Verbatim
+from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
 from sqlanon.engines import ColumnInfo, Source
 from sqlanon.errors import NoSolutionError, PolicyError, SchemeError
 from sqlanon.model import SuppressedRows
 from sqlanon.policy import Others, Policy, Role
+from sqlanon.privacy import KMap, Model
 from sqlanon.scheme import Scheme
 from sqlanon.scheme.scheme_file import read_document
 
@@ -64,14 +67,17 @@ def header_of(policy: Policy, source: Source, scheme: Scheme, k: int | None) -> 
         f"release of {source.name}, written by sqlanon {version('sqlanon')}",
         f"policy {policy.fingerprint[:16]}, scheme {scheme.fingerprint[:16]}",
         f"k = {reached if k is None else k}, required {required}",
+        *(f"required of every class: {each.describe()}" for each in models_of(policy, source)),
     ]
 
 
-def portable_source(source: Source, dialect: str) -> tuple[Source, list[str]]:
+def portable_source(
+    source: Source, dialect: str, beside: exp.Expr | None = None
+) -> tuple[Source, list[str]]:
     """The source as another database can read it, and what the header says about that.
 
     Files and data of this process are read by means of DuckDB's own; elsewhere a table takes
-    their place.
+    their place. Its name is none of those that a relation `beside` it reads.
     """
     relation = source.relation
     is_file = isinstance(relation, exp.Table) and not isinstance(relation.this, exp.Identifier)
@@ -79,12 +85,24 @@ def portable_source(source: Source, dialect: str) -> tuple[Source, list[str]]:
     if dialect == "duckdb" or not (is_file or is_data):
         return source, []
     name = Path(source.name).name.split(".")[0] if is_file else "source"
+    taken = {each.name.lower() for each in beside.find_all(exp.Table)} if beside else set()
+    while name.lower() in taken:
+        name += "_population"
     note = f"reads a table {name!r}; copy {source.name} into it, with the same columns and types"
     return replace(source, relation=exp.table_(name, quoted=True)), [note]
 
 
-def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[str] = ()) -> Recipe:
-    """What the policy says a release of this scheme consists of."""
+def recipe_of(
+    policy: Policy,
+    source: Source,
+    scheme: Scheme,
+    header: Sequence[str] = (),
+    dialect: str = "duckdb",
+) -> Recipe:
+    """What the policy says a release of this scheme consists of.
+
+    For another dialect a population in a file is read from a table, and the header says so.
+    """
     section = policy.section
     if section.privacy is None:
         raise PolicyError(
@@ -95,6 +113,12 @@ def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[s
     marked = suppression.limit > 0 and suppression.rows is SuppressedRows.MARK
     partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
+    models = models_of(policy, source)
+    population, notes = None, list[str]()
+    if any(isinstance(model, KMap) for model in models):
+        population = population_source(policy, source)
+        assert population is not None  # a policy with k_map has one
+        population, notes = portable_source(population, dialect, source.relation)
     return Recipe(
         source=source.relation,
         items=tuple(item for item in items if item is not None),
@@ -104,8 +128,36 @@ def recipe_of(policy: Policy, source: Source, scheme: Scheme, header: Sequence[s
         subject=section.subject,
         unseen=section.publish.unseen,
         order=section.publish.order,
-        header=tuple(header),
+        header=(*header, *notes),
+        models=models,
+        sensitive=_sensitive(models, source),
+        hierarchies=sensitive_hierarchies(policy, source),
+        population=None if population is None else population.relation,
+        population_subject=section.population.subject if section.population else None,
     )
+
+
+def recipe_to_publish(policy: Policy, source: Source, scheme: Scheme) -> Recipe:
+    """The same with the population whenever there is one: it also tells risks."""
+    recipe = recipe_of(policy, source, scheme)
+    if recipe.population is not None:
+        return recipe
+    found = population_source(policy, source)
+    return recipe if found is None else replace(recipe, population=found.relation)
+
+
+def _sensitive(models: Sequence[Model], source: Source) -> tuple[Sensitive, ...]:
+    """The columns that models speak of."""
+    found = []
+    for name in dict.fromkeys(model.column for model in models if model.column is not None):
+        info = source.column(name)
+        if info.kind is None:
+            raise PolicyError(
+                f"column {name!r} has type {info.type}, whose values no privacy model can tell "
+                "apart; cast it to text or a number in the source query"
+            )
+        found.append(Sensitive(name, info.type, info.kind))
+    return tuple(found)
 
 
 def item_of(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:

@@ -22,7 +22,8 @@ class SearchResult:
     """Solutions that do not dominate each other; `chosen` is the row of the answer or None.
 
     `stopped` tells why the search ended; a result that a clock or Ctrl-C ended is not
-    reproducible. `required_k` is what feasible solutions reach.
+    reproducible. `required_k` is what feasible solutions reach, `required` what they satisfy
+    beyond it.
     """
 
     method: str
@@ -38,6 +39,7 @@ class SearchResult:
     policy: str
     source: dict[str, Any]
     required_k: int
+    required: tuple[str, ...] = ()
 
     @property
     def solution(self) -> Solution | None:
@@ -46,7 +48,7 @@ class SearchResult:
 
     def shortfall(self) -> str:
         """For a search without a feasible solution: how close it came, and what may help."""
-        closest = max(self.solutions, key=lambda s: s.scores["k"] or 0, default=None)
+        closest = min(self.solutions, key=self._missing, default=None)
         if closest is None:
             return "No solution was found."
         rows, people = self.source["rows"], self.source["people"]
@@ -58,18 +60,26 @@ class SearchResult:
         advice = "" if self.stopped == "finished" else "search longer, "
         for c in limited:
             advice += f"a higher max_level of column {c.name!r} ({c.max_level} of {c.height}), "
-        help_ = f"What may help: {advice}a smaller k, or a higher suppression limit."
+        weaker = "a smaller k" if not self.required else "weaker requirements"
+        help_ = f"What may help: {advice}{weaker}, or a higher suppression limit."
         if people < self.required_k:
             who = "rows" if rows == people else "people"
             help_ = (
                 f"That is more than there are {who}, so nothing can reach it: choose a smaller "
                 f"privacy.k, or a source with more {who}."
             )
+        failed = [str(each) for each in closest.models if not each.holds]
+        also = "".join(f" {each[0].upper()}{each[1:]}." for each in failed)
         return (
             f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
             f"with NWP {closest.scores['nwp']:.4f}, in a source of {held}; the policy "
-            f"requires k = {self.required_k}. {help_}"
+            f"requires {', '.join([f'k = {self.required_k}', *self.required])}.{also} {help_}"
         )
+
+    def _missing(self, solution: Solution) -> tuple[float, float]:
+        """What is missing to the requirements at worst, and to k."""
+        to_k = float(self.required_k - (solution.scores["k"] or 0))
+        return max(to_k, solution.shortfall), to_k
 
     def to_dict(self) -> dict[str, Any]:
         """The document of a result file."""

@@ -11,7 +11,9 @@ import numpy as np
 
 from sqlanon.errors import PolicyError
 from sqlanon.evaluate import Evaluator
+from sqlanon.model import LossName
 from sqlanon.policy import SearchSection
+from sqlanon.policy.settings import PreferenceSection
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.exhaustive import exhaustive
@@ -22,13 +24,13 @@ from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.poka import PokaSettings, poka
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
 
-DEFAULT_PREFERENCE = Preference(nwp=0.2, necd=1.0)
+DEFAULT_PREFERENCE = Preference(loss=0.2, bias=1.0)
 """The papers' own point: little loss, any bias."""
 NO_PREFERENCE = (
-    f"the policy names no preference: ach is for nwp {DEFAULT_PREFERENCE.nwp} and "
-    f"necd {DEFAULT_PREFERENCE.necd}"
+    f"the policy names no preference: ach is for nwp {DEFAULT_PREFERENCE.loss} and "
+    f"necd {DEFAULT_PREFERENCE.bias}"
 )
 
 
@@ -44,29 +46,29 @@ class Method:
     run: Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
     settings: type[Any]
     given_k: bool
-    default_loss: Loss | None
+    default_loss: LossName | None
 
-    def loss(self, section: SearchSection) -> Loss:
+    def loss(self, section: SearchSection) -> LossName:
         """The loss to minimize."""
         if self.default_loss is None:
-            return Loss.NWP
-        return self.default_loss if section.loss is None else Loss(section.loss)
+            return LossName.NWP
+        return self.default_loss if section.loss is None else LossName(section.loss)
 
 
 METHODS = {
     "auto": Method(auto, AutoSettings, given_k=True, default_loss=None),
     "nsga2": Method(nsga2, Nsga2Settings, given_k=True, default_loss=None),
-    "genitor": Method(genitor, GenitorSettings, given_k=True, default_loss=Loss.GLM),
-    "poka": Method(poka, PokaSettings, given_k=False, default_loss=Loss.GLM),
-    "front": Method(front, LatticeSettings, given_k=False, default_loss=Loss.GLM),
-    "exhaustive": Method(exhaustive, LatticeSettings, given_k=False, default_loss=Loss.GLM),
-    "optimal": Method(optimal, LatticeSettings, given_k=True, default_loss=Loss.GLM),
+    "genitor": Method(genitor, GenitorSettings, given_k=True, default_loss=LossName.GLM),
+    "poka": Method(poka, PokaSettings, given_k=False, default_loss=LossName.GLM),
+    "front": Method(front, LatticeSettings, given_k=False, default_loss=LossName.GLM),
+    "exhaustive": Method(exhaustive, LatticeSettings, given_k=False, default_loss=LossName.GLM),
+    "optimal": Method(optimal, LatticeSettings, given_k=True, default_loss=LossName.GLM),
 }
 
 
 WALK = "reference-direction"
 """Not a method that runs by itself: the publisher chooses the way (Anonymizer.explore)."""
-WALK_START = Preference(nwp=1.0, necd=0.0)
+WALK_START = Preference(loss=1.0, bias=0.0)
 """Where a walk starts unless the policy says so: everything lost and no bias at all, so that
 the way to the preference leads along the trade-off of the two."""
 
@@ -101,10 +103,11 @@ def given_settings(section: SearchSection) -> dict[str, Any]:
                 f"search.{key}: is not a setting of {section.method}; it has: {allowed}"
             )
     minimizes_ach = method is None or method.default_loss is None
-    if minimizes_ach and section.loss not in (None, Loss.NWP):
+    if minimizes_ach and section.loss not in (None, LossName.NWP):
         raise PolicyError(
-            f"search.loss: {section.method} minimizes ach, which weighs nwp against necd, "
-            f"not {section.loss}; leave loss out, or choose a method that minimizes a loss"
+            f"search.loss: {section.method} minimizes ach, which weighs the loss of the "
+            f"preference against its bias, not {section.loss}; name it as preference.loss, or "
+            "choose a method that minimizes a loss"
         )
     return given
 
@@ -114,8 +117,11 @@ def settings_of(method: Method) -> frozenset[str]:
     return frozenset(field.name for field in fields(method.settings)) - {"bounds"}
 
 
-def problem_for(evaluator: Evaluator, k: int, preference: Preference | None, loss: Loss) -> Problem:
+def problem_for(
+    evaluator: Evaluator, k: int, preference: Preference | None, loss: LossName
+) -> Problem:
     """The problem that searches see: nothing of the evaluator but its two functions."""
+    moves = evaluator.histogram.tally.has_movers
     return Problem(
         space=evaluator.space,
         evaluate=evaluator.score,
@@ -125,7 +131,15 @@ def problem_for(evaluator: Evaluator, k: int, preference: Preference | None, los
         preference=preference or DEFAULT_PREFERENCE,
         loss=loss,
         budget=evaluator.suppression.budget,
+        models=evaluator.models,
+        monotone=all(m.monotone_by_subject if moves else m.monotone for m in evaluator.models),
     )
+
+
+def preference_of(section: PreferenceSection) -> Preference:
+    """The point that a policy names."""
+    loss, bias = section.point
+    return Preference(loss, bias, section.loss, section.bias)
 
 
 def run_method(

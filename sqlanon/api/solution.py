@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from sqlanon.api.reached import Reached
 from sqlanon.api.writing import Writing, Writings
 from sqlanon.scheme import Scheme, to_document
 
@@ -23,6 +26,13 @@ DESCRIPTIONS = {
     "glm_share": "general loss metric, as a share of its maximum",
     "dcn": "discernibility",
     "ce": "classification error",
+    "class_size": "average class size, 0 to 1",
+    "precision": "steps up the hierarchies: 1 - Sweeney's precision, 0 to 1",
+    "entropy": "entropy of the values within groups, 0 to 1",
+    "ambiguity": "ambiguity: how many records a released one may stand for, 0 to 1",
+    "gini": "Gini coefficient of the class sizes over rows: privacy bias, 0 to 1",
+    "variation": "variation of the class sizes over rows: privacy bias, 0 to 1",
+    "minimum": "share of rows above the smallest class size: privacy bias, 0 to 1",
 }
 
 
@@ -30,12 +40,14 @@ DESCRIPTIONS = {
 class Solution:
     """A scheme and what it measures to; `feasible` is None when nothing is required.
 
-    `writings` say how a release of it writes the columns; others have plain labels.
+    `models` tell what it reaches of what is required beyond k. `writings` say how a release of
+    it writes the columns; others have plain labels.
     """
 
     scheme: Scheme
     scores: Mapping[str, int | float | None]
     feasible: bool | None
+    models: tuple[Reached, ...] = ()
     writings: Writings = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> int | float | None:
@@ -51,6 +63,12 @@ class Solution:
         return writing.labels(column, self.released[name])
 
     @property
+    def shortfall(self) -> float:
+        """What is missing to the models beyond k at worst, each on its own scale."""
+        missing = [each.model.shortfall(np.array([each.value]))[0] for each in self.models]
+        return float(max(missing, default=0.0))
+
+    @property
     def released(self) -> Scheme:
         """The scheme that a release is made of: a file's over the values that the file lists."""
         return self.scheme.given or self.scheme
@@ -62,21 +80,23 @@ class Solution:
         kept = ("columns",) if self.scheme.given is None else ("columns", "domains")
         scheme = {key: document[key] for key in kept if key in document}
         scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
-        return {**scheme, **scores, "feasible": self.feasible}
+        models = {"models": [each.to_dict() for each in self.models]} if self.models else {}
+        return {**scheme, **scores, **models, "feasible": self.feasible}
 
     def __str__(self) -> str:
         lines = [
             f"{name:<11} {format_score(value):>12}  {DESCRIPTIONS[name]}"
             for name, value in self._shown()
         ]
-        return "\n".join([*lines, *self._groups()])
+        return "\n".join([*lines, *map(str, self.models), *self._groups()])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{name}</th><td>{format_score(value)}</td><td>{DESCRIPTIONS[name]}</td></tr>"
             for name, value in self._shown()
         )
-        groups = "".join(f"<li>{html.escape(line)}</li>" for line in self._groups())
+        below = [*map(str, self.models), *self._groups()]
+        groups = "".join(f"<li>{html.escape(line)}</li>" for line in below)
         return f"<table>{rows}</table><ul>{groups}</ul>"
 
     def _shown(self) -> list[tuple[str, int | float]]:

@@ -63,7 +63,7 @@ def tally(
     released = {
         item.name: _counts(engine, staged, recipe, item, is_marked) for item in recipe.generalized
     }
-    suppressed = _small_classes(engine, recipe, guarded) if any_suppressed else {}
+    suppressed = _suppressed(engine, recipe, guarded) if any_suppressed else {}
     marked = Marked() if is_marked is None else _marked(engine, recipe, staged, is_marked)
     return Tallies(released, suppressed, _people(engine, recipe), marked)
 
@@ -111,22 +111,19 @@ def _cells(column: pa.ChunkedArray) -> list[Any]:
     return [math.nan if isinstance(v, float) and math.isnan(v) else v for v in values]
 
 
-def _small_classes(engine: Engine, recipe: Recipe, guarded: bool) -> dict[str, Counts]:
-    """By column and value the rows in classes below k; there are few, by the limit."""
-    # Nobody is in a class of less than one; the same recipe writes the same labels.
-    kept = replace(recipe, items=recipe.generalized, k=1, header=())
-    compiled = compile_release(kept, guarded=guarded, keep_subject=True)
-    select = compiled.select
+def _suppressed(engine: Engine, recipe: Recipe, guarded: bool) -> dict[str, Counts]:
+    """By column and value the rows in classes that fall short; there are few, by the limit.
+
+    They are those of the release's own SELECT, which finds them by k and by every model.
+    """
+    kept = replace(recipe, items=recipe.generalized, header=())
+    select = compile_release(kept, guarded=guarded, only_suppressed=True).select
     select.set("order", None)
     columns = class_columns(recipe)
-    people: exp.Expr = exp.Count(this=exp.Star())
-    if compiled.subject is not None:
-        people = _distinct(compiled.subject)
     query = (
         exp.select(*columns, exp.Count(this=exp.Star()).as_("n_rows", quoted=True))
-        .from_(select.subquery("generalized"))
+        .from_(select.subquery("suppressed"))
         .group_by(*[exp.Literal.number(n) for n in range(1, len(columns) + 1)])
-        .having(people < exp.Literal.number(recipe.k))
     )
     fetched = engine.fetch(query)
     rows = fetched.column(fetched.num_columns - 1).to_pylist()

@@ -37,6 +37,8 @@ def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
         used.append(Used(Path(policy.origin), "the policy itself"))
     if section.source.file is not None:
         used.append(Used(policy.folder / section.source.file, "the source of the policy"))
+    if section.population is not None and section.population.file is not None:
+        used.append(Used(policy.folder / section.population.file, "the population of the policy"))
     if section.publish.file is not None:
         used.append(Used(policy.folder / section.publish.file, "where the policy publishes to"))
     used += databases_of(policy)
@@ -48,10 +50,11 @@ def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
 
 
 def databases_of(policy: Policy) -> list[Used]:
-    """The database files of a policy's source and of its release."""
+    """The database files of a policy's source, of its population and of its release."""
     used = []
     for address, role in (
         (policy.source_connection(), "the database of the policy's source"),
+        (policy.population_connection(), "the database of the policy's population"),
         (policy.publish_connection(), "the database that the policy publishes to"),
     ):
         with suppress(EngineError):  # an address that is wrong is refused where it is opened

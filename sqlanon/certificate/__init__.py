@@ -8,19 +8,24 @@ from sqlanon.certificate.compare import differences
 from sqlanon.certificate.facts import (
     ColumnFact,
     Facts,
+    HomogeneityFact,
     Prior,
     Subgroup,
     SuppressionFact,
     Treatment,
 )
+from sqlanon.certificate.recounted import Recountable, recountable
 
 __all__ = [
     "Certificate",
     "ColumnFact",
     "Facts",
+    "HomogeneityFact",
     "Prior",
+    "Recountable",
     "Subgroup",
     "SuppressionFact",
     "Treatment",
     "differences",
+    "recountable",
 ]

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from sqlanon.certificate import document as doc
 from sqlanon.certificate.facts import ColumnFact, Facts, SuppressionFact
 from sqlanon.certificate.figures import bands_of, uneven_columns, unique_band
+from sqlanon.certificate.models import homogeneity_of, journalist_of, models_of, worst_of
 from sqlanon.certificate.words import words_of
 from sqlanon.errors import CertificateError
 from sqlanon.verify import Risk
@@ -110,15 +111,11 @@ def _privacy(facts: Facts) -> doc.Privacy:
         bands=tuple(bands_of(audit, facts.required_k)),
         risk=_risk(audit.risk),
         by_rows=doc.ByRows(k=audit.by_rows.k, classes=audit.by_rows.classes),
-        sensitive=tuple(
-            doc.Worst(
-                column=each.column,
-                largest_share=each.largest_share,
-                fewest_values=each.fewest_values,
-            )
-            for each in audit.sensitive
-        ),
+        sensitive=tuple(worst_of(each) for each in audit.sensitive),
         unique=unique_band(facts.unique_rows, audit.rows),
+        models=tuple(models_of(facts)),
+        homogeneity=homogeneity_of(facts),
+        journalist=journalist_of(audit),
         sizes=tuple(
             doc.Size(size=each.size, classes=each.classes, rows=each.rows) for each in audit.sizes
         ),

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from sqlanon.certificate.build import build, described
-from sqlanon.certificate.document import FORMAT, FORMS, VERSION, Internal, Shareable, share
+from sqlanon.certificate.document import FORMAT, FORMS, VERSION, Internal, Shareable
 from sqlanon.certificate.facts import Facts, Prior
 from sqlanon.certificate.files import write_text
 from sqlanon.certificate.page import render_page
 from sqlanon.errors import CertificateError
+
+_SHAREABLE = TypeAdapter(Shareable)
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,22 @@ class Certificate:
 
     def _form(self, shareable: bool) -> Shareable:
         if shareable:
-            return share(self.document)
+            return _shared(self.document)
         if self.is_shareable:
             raise CertificateError(
                 f"the certificate of release {self.document.release.id} was read from its "
                 "shareable form, which cannot be turned back into the internal one"
             )
         return self.document
+
+
+def _shared(document: Shareable) -> Shareable:
+    """The shareable form of either form."""
+    # Serialized by the type Shareable, an object shows only the fields which that type and the
+    # types of its sections declare, whatever its own class has.
+    content: dict[str, Any] = _SHAREABLE.dump_python(document, mode="json")
+    content["form"] = "shareable"
+    return Shareable.model_validate(content, strict=False)
 
 
 def _parsed(text: str, origin: str) -> Shareable:

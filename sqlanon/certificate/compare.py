@@ -9,6 +9,12 @@ from sqlanon.certificate.certificate import Certificate
 from sqlanon.certificate.contradictions import contradictions, same
 from sqlanon.certificate.document import Privacy, Shareable, SharedPrivacy, write_time
 from sqlanon.certificate.figures import bands_of, unique_band
+from sqlanon.certificate.recounted import (
+    Figure,
+    model_figures,
+    sensitive_figures,
+    violations,
+)
 from sqlanon.model import counted
 from sqlanon.verify import Audit
 
@@ -106,22 +112,19 @@ def _counts(document: Shareable, audit: Audit) -> list[str]:
         )
     if audit.classes != classes:
         sentences.append(_changed("class", audit.classes, classes))
-    return sentences
-
-
-_Figure = tuple[str, object, object]
-"""The path of a key, what it states, and what the table tells."""
+    return [*sentences, *violations(audit)]
 
 
 def _figures(document: Shareable, audit: Audit, unique_rows: int | None) -> list[str]:
     """The figures that the table tells beyond its rows, k and classes, each that differs."""
     in_people = document.privacy.subject is None or audit.by_people is not None
-    figures: list[_Figure] = [("privacy.by_rows.k", document.privacy.by_rows.k, audit.by_rows.k)]
+    figures: list[Figure] = [("privacy.by_rows.k", document.privacy.by_rows.k, audit.by_rows.k)]
     if in_people:
         figures += _class_figures(document.privacy, audit)
     if unique_rows is not None:
         figures += _unique_figures(document.privacy, unique_rows, audit.rows)
-    figures += _sensitive_figures(document.privacy, audit, in_people)
+    figures += sensitive_figures(document, audit, in_people)
+    figures += model_figures(document, audit)
     if document.scores.dcn is not None:
         figures.append(("scores.dcn", document.scores.dcn, _dcn(document, audit)))
     return [
@@ -129,7 +132,7 @@ def _figures(document: Shareable, audit: Audit, unique_rows: int | None) -> list
     ]
 
 
-def _class_figures(privacy: SharedPrivacy, audit: Audit) -> Iterator[_Figure]:
+def _class_figures(privacy: SharedPrivacy, audit: Audit) -> Iterator[Figure]:
     yield "privacy.largest", privacy.largest, audit.spread.largest
     yield "privacy.average", privacy.average, audit.spread.average
     for name, value in audit.risk.to_dict().items():
@@ -144,21 +147,10 @@ def _class_figures(privacy: SharedPrivacy, audit: Audit) -> Iterator[_Figure]:
     yield "privacy.sizes", sizes, [(each.size, each.classes, each.rows) for each in audit.sizes]
 
 
-def _unique_figures(privacy: SharedPrivacy, unique_rows: int, rows: int) -> Iterator[_Figure]:
+def _unique_figures(privacy: SharedPrivacy, unique_rows: int, rows: int) -> Iterator[Figure]:
     yield "privacy.unique", privacy.unique, unique_band(unique_rows, max(rows, 1))
     if isinstance(privacy, Privacy):
         yield "privacy.unique_rows", privacy.unique_rows, unique_rows
-
-
-def _sensitive_figures(privacy: SharedPrivacy, audit: Audit, in_people: bool) -> Iterator[_Figure]:
-    """How many values a class has does not depend on whether rows or people are counted."""
-    found = {each.column: each for each in audit.sensitive}
-    for each in privacy.sensitive:
-        if (worst := found.get(each.column)) is not None:
-            where = f"of {each.column!r}"
-            yield f"fewest_values {where}", each.fewest_values, worst.fewest_values
-            if in_people:
-                yield f"largest_share {where}", each.largest_share, worst.largest_share
 
 
 def _dcn(document: Shareable, audit: Audit) -> int:
@@ -175,9 +167,13 @@ def _agree(stated: object, found: object) -> bool:
 
 
 def _figure(name: str, stated: object, found: object) -> str:
-    if not isinstance(stated, int | float | str):
+    if not isinstance(stated, int | float | str | None):
         return f"{name} is not what is counted in the table."
-    return f"{name} is {found} in the table; certified is {stated}."
+    bound = "without a bound"
+    return (
+        f"{name} is {bound if found is None else found} in the table; certified is "
+        f"{bound if stated is None else stated}."
+    )
 
 
 def _is_consistent(privacy: SharedPrivacy) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from sqlanon.certificate.document import Internal, Shareable, Suppression
 from sqlanon.certificate.facts import Subgroup, Treatment
 from sqlanon.certificate.figures import uneven_columns, unique_band
+from sqlanon.certificate.model_contradictions import model_contradictions
 from sqlanon.certificate.words import words_of
 from sqlanon.preference import Preference
 
@@ -33,6 +34,7 @@ TREATMENTS = {
 def contradictions(document: Shareable) -> list[str]:
     """Every statement that does not go with the others, a sentence each."""
     found = [*_columns(document), *_rows(document), *_sensitive(document), *_scores(document)]
+    found += [_contradicted(what, because) for what, because in model_contradictions(document)]
     if isinstance(document, Internal):
         found += _inside(document)
     return [*found, *_words(document)]
@@ -151,7 +153,7 @@ def _scores(document: Shareable) -> Iterator[str]:
         derived["necd"] = (privacy.largest - privacy.k) / max(source.people - 1, 1)
     wish = document.preference
     if wish is not None and scores.nwp is not None and scores.necd is not None:
-        preference = Preference(nwp=wish.nwp, necd=wish.necd)
+        preference = Preference(wish.nwp, wish.necd)
         nwp, necd = np.array(scores.nwp), np.array(scores.necd)
         derived["ach"] = float(preference.ach(nwp, necd))
         derived["pref_dev"] = float(preference.pref_dev(nwp, necd))

@@ -8,18 +8,20 @@ inside unless it is put into a Shared… class on purpose.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 
 from sqlanon.certificate.facts import Treatment
 from sqlanon.model import Mode
+from sqlanon.privacy import Measure
 
 FORMAT = "sqlanon certificate"
 VERSION = 1
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def write_time(time: dt.datetime) -> str:
@@ -116,10 +118,53 @@ class ByRows(Section):
     classes: Count
 
 
-class Worst(Section):
+class SharedWorst(Section):
     column: str
     largest_share: Share
     fewest_values: Count
+    # None in certificates of earlier versions, and where there is no bound.
+    entropy_l: Amount | None = None
+    recursive_c: Amount | None = None
+
+
+class Worst(SharedWorst):
+    # Beside the release these tell what the rows hold that were left out.
+    t_equal: Amount | None = None
+    t_ordered: Amount | None = None
+    t_hierarchical: Amount | None = None
+    beta: Amount | None = None
+    delta: Amount | None = None
+
+
+class SharedModel(Section):
+    key: str
+    column: str | None
+    required: str
+    measure: Measure
+    top: Count
+    bound: Amount
+    # None where it would tell what the rows hold that were left out.
+    reached: Amount | None
+
+
+class Model(SharedModel):
+    counted: Amount
+
+
+class Homogeneity(Section):
+    columns: tuple[str, ...]
+    accept: str
+
+
+class Journalist(Section):
+    k_map: Count
+    unmatched: Count
+    highest: Share
+    average: Share
+    above: Share
+    marketer: Share
+    population: Count | None
+    estimated_uniques: Amount | None
 
 
 class SharedPrivacy(Section):
@@ -133,12 +178,18 @@ class SharedPrivacy(Section):
     bands: tuple[SharedBand, ...]
     risk: Risk
     by_rows: ByRows
-    sensitive: tuple[Worst, ...]
+    sensitive: tuple[SharedWorst, ...]
     unique: str
+    # Certificates of earlier versions have none of these.
+    models: tuple[SharedModel, ...] = ()
+    homogeneity: Homogeneity | None = None
+    journalist: Journalist | None = None
 
 
 class Privacy(SharedPrivacy):
     bands: tuple[Band, ...]
+    sensitive: tuple[Worst, ...]
+    models: tuple[Model, ...] = ()
     sizes: tuple[Size, ...]
     unique_rows: Count
 
@@ -243,14 +294,3 @@ class Internal(Shareable):
 
 
 FORMS: dict[str, type[Shareable]] = {"internal": Internal, "shareable": Shareable}
-
-_SHAREABLE = TypeAdapter(Shareable)
-
-
-def share(document: Shareable) -> Shareable:
-    """The shareable form of either form."""
-    # Serialized by the type Shareable, an object shows only the fields which that type and the
-    # types of its sections declare, whatever its own class has.
-    content: dict[str, Any] = _SHAREABLE.dump_python(document, mode="json")
-    content["form"] = "shareable"
-    return Shareable.model_validate(content, strict=False)

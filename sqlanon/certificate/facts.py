@@ -89,7 +89,7 @@ class Subgroup:
 class SuppressionFact:
     """The rows whose quasi-identifiers are not in the release, and whom they speak of.
 
-    rows       rows of classes that were too small
+    rows       rows of classes that were too small, or that violate a model
     limit      the share of all rows that the policy allows for this
     marked     whether these rows are in the release with a marker in every quasi-identifier
                instead of being left out
@@ -108,6 +108,14 @@ class SuppressionFact:
     def left_out(self) -> int:
         """Rows of the source that are not in the release."""
         return self.unseen + (0 if self.marked else self.rows)
+
+
+@dataclass(frozen=True)
+class HomogeneityFact:
+    """Sensitive columns that no model is for, and why that is accepted."""
+
+    columns: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,8 @@ class Facts:
     columns         every column of the source, in its order
     required_k      what the policy requires
     audit           of the published rows, over the released quasi-identifiers, with the
-                    sensitive columns that are released
+                    sensitive columns that are released and every model that is required
+    homogeneity     None where a model is for every sensitive column
     scores          by name as in docs/scores.md; names that are not known here are passed over
     preference      `nwp` and `necd` of the policy's preference
     unique_rows     rows whose combination over all released columns nobody else has
@@ -161,6 +170,7 @@ class Facts:
     columns: tuple[ColumnFact, ...]
     required_k: int
     audit: Audit
+    homogeneity: HomogeneityFact | None = None
     scores: Mapping[str, int | float | None]
     preference: Mapping[str, float] | None = None
     suppression: SuppressionFact = field(default_factory=SuppressionFact)
@@ -184,6 +194,11 @@ class Facts:
             problems.append(
                 f"k is {self.audit.k:,}, required {self.required_k:,}; such a release has none"
             )
+        problems += [
+            f"{each.model.describe()} is required and does not hold; such a release has none"
+            for each in self.audit.models
+            if not each.holds
+        ]
         expected = self.source_rows - self.suppression.left_out
         if self.audit.rows != expected:
             problems.append(

@@ -9,10 +9,18 @@ from pathlib import Path
 
 import jinja2
 
-from sqlanon.certificate.document import Internal, Shareable, SharedColumn, Subgroup, write_time
+from sqlanon.certificate.document import (
+    Internal,
+    Model,
+    Shareable,
+    SharedColumn,
+    SharedWorst,
+    Subgroup,
+    write_time,
+)
 from sqlanon.certificate.facts import Treatment
 from sqlanon.certificate.figures import band_ends, is_hit
-from sqlanon.certificate.words import day, listed, percent
+from sqlanon.certificate.spelling import day, figure, listed, percent
 from sqlanon.model import Mode
 
 MOST_LABELS = 8
@@ -20,6 +28,16 @@ MOST_SIZES = 8
 MOST_SUBGROUPS = 12
 
 ROLES = {"quasi": "quasi-identifier"}
+
+WORST = {
+    "entropy_l": "entropy l",
+    "recursive_c": "recursive c",
+    "t_equal": "t (equal)",
+    "t_ordered": "t (ordered)",
+    "t_hierarchical": "t (hierarchical)",
+    "beta": "β",
+    "delta": "δ",
+}
 
 MODES = {
     Mode.TABLE: "a table of its own",
@@ -57,6 +75,8 @@ def render_page(document: Shareable) -> str:
             internal=internal,
             columns=[(column, *_became(column)) for column in document.columns],
             labels=_labels(internal) if internal else [],
+            models=list(_models(document)),
+            sensitive=[(each, _worst(each)) for each in document.privacy.sensitive],
             bands=list(_bands(document)),
             losses=list(_losses(document)),
             sizes=internal.privacy.sizes[:MOST_SIZES] if internal else (),
@@ -126,6 +146,23 @@ def _size_range(least: int, most: int | None) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
+def _models(document: Shareable) -> Iterator[tuple[str, str]]:
+    """What is required beyond k, and the number that the recount found."""
+    for model in document.privacy.models:
+        counted = model.counted if isinstance(model, Model) else model.reached
+        yield model.required, "holds" if counted is None else figure(counted)
+
+
+def _worst(worst: SharedWorst) -> list[tuple[str, str]]:
+    """The figures of a sensitive column beside its share, by their titles."""
+    stated = worst.model_dump()
+    return [
+        (title, figure(stated[name]))
+        for name, title in WORST.items()
+        if stated.get(name) is not None
+    ]
+
+
 def _losses(document: Shareable) -> Iterator[Bar]:
     for column in document.columns:
         if column.loss is not None:
@@ -172,5 +209,6 @@ def _environment() -> jinja2.Environment:
     environment.filters["listed"] = listed
     environment.filters["time"] = write_time
     environment.filters["day"] = day
+    environment.filters["figure"] = figure
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment

@@ -6,25 +6,19 @@ passed on. The sentences say what was counted and what was not; none of them jud
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from sqlanon.certificate.document import (
     Protection,
     Shareable,
     SharedColumn,
+    SharedWorst,
     Words,
-    Worst,
 )
 from sqlanon.certificate.facts import Treatment
+from sqlanon.certificate.model_words import beyond_k, inference_promises, population_promise
+from sqlanon.certificate.spelling import day, listed, percent
 from sqlanon.model import Mode, counted
-
-MOST_LISTED = 12
-
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 NOTICE = (
     "This certificate states what was counted in the released table. It is not legal advice, "
@@ -47,34 +41,6 @@ def words_of(document: Shareable) -> Words:
         protection=(_singling_out(document), _linkage(document), _inference(document)),
         notice=NOTICE,
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them: a, b and c."""
-    if len(names) > MOST_LISTED:
-        rest = len(names) - MOST_LISTED + 1
-        names = [*names[: MOST_LISTED - 1], f"{rest} more columns"]
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def percent(share: float) -> str:
-    """A share as people read it: never 0 for something, never 100 for less than all."""
-    if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
-    if share < 0.0001:
-        return "under 0.01 %"
-    if share > 0.9999:
-        return "over 99.99 %"
-    digits = 2 if share < 0.01 or share > 0.99 else 1
-    text = f"{100 * share:.{digits}f}"
-    return f"{text.rstrip('0').rstrip('.')} %"
-
-
-def day(time: dt.datetime) -> str:
-    """The day in UTC, in words that no locale changes."""
-    utc = time.astimezone(dt.UTC)
-    return f"{utc.day} {MONTHS[utc.month - 1]} {utc.year}"
 
 
 def visible(document: Shareable) -> list[str]:
@@ -123,6 +89,7 @@ def _summary(document: Shareable) -> Iterator[str]:
         )
     required = f"{privacy.required_k:,} or more people" if privacy.required_k > 1 else "one person"
     yield f"The policy requires {required} in every such group; the smallest has {privacy.k:,}."
+    yield from beyond_k(document)
     if gone and shown:
         yield f"{_columns(gone)} {_are(gone)} hidden completely."
     yield from _rows(document)
@@ -139,7 +106,10 @@ def _rows(document: Shareable) -> Iterator[str]:
         share = percent(suppression.rows / source)
         were = "row was" if suppression.rows == 1 else "rows were"
         became = "hidden in all these columns" if suppression.marked else "left out"
-        yield f"{suppression.rows:,} {were} {became} ({share}): too few people share their values."
+        why = "too few people share their values"
+        if document.privacy.models:
+            why += ", or a group of them does not satisfy what is required"
+        yield f"{suppression.rows:,} {were} {became} ({share}): {why}."
     if suppression.unseen:
         were = "row was" if suppression.unseen == 1 else "rows were"
         yield (
@@ -196,6 +166,7 @@ def _linkage(document: Shareable) -> Protection:
         )
     else:
         protects = "Nothing is promised: some rows can be matched one to one."
+    protects = " ".join([protects, *population_promise(document)])
     return Protection(against="Linkage", protects=protects, remains=tuple(_linked_by(document)))
 
 
@@ -236,20 +207,28 @@ def _linked_by(document: Shareable) -> Iterator[str]:
 
 
 def _inference(document: Shareable) -> Protection:
-    return Protection(
-        against="Inference",
-        protects=(
-            "Nothing is promised: k counts the people in a group, not what the group has in "
-            "common. Learning something about a person does not need their row."
-        ),
-        remains=tuple(_inferred(document)),
+    protects = " ".join(inference_promises(document)) or (
+        "Nothing is promised: k counts the people in a group, not what the group has in "
+        "common. Learning something about a person does not need their row."
     )
+    return Protection(against="Inference", protects=protects, remains=tuple(_inferred(document)))
 
 
 def _inferred(document: Shareable) -> Iterator[str]:
     measured = [worst.column for worst in document.privacy.sensitive]
     for worst in document.privacy.sensitive:
         yield _worst(worst)
+    accepted = document.privacy.homogeneity
+    if accepted is not None:
+        yield (
+            f"No model limits what groups have in common in {listed(accepted.columns)}; accepted: "
+            f"{accepted.accept}"
+        )
+    if any(model.column is not None for model in document.privacy.models):
+        yield (
+            "The models bound what a group tells of one column at a time, to someone who knows "
+            "nothing else about its people."
+        )
     others = [n for n in _names(document, Treatment.VERBATIM) if n not in measured]
     if not measured:
         yield "No released column is declared sensitive, so this was not measured."
@@ -257,7 +236,7 @@ def _inferred(document: Shareable) -> Iterator[str]:
         yield f"What groups have in common in {listed(others)} was not measured."
 
 
-def _worst(worst: Worst) -> str:
+def _worst(worst: SharedWorst) -> str:
     if worst.largest_share >= 1:
         return (
             f"{worst.column}: in at least one group everyone has the same value. Whoever knows "

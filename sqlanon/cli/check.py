@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Sequence, Set
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from sqlanon.api.check import check_source, open_checked, written
+from sqlanon.api.check import check_source, open_beside, open_checked, population_of, written
+from sqlanon.api.check_models import L_KINDS, Wanted
 from sqlanon.api.recheck import Recheck, recheck
-from sqlanon.api.solution import format_label
+from sqlanon.cli.checked import show_check
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.engines import Source
 from sqlanon.errors import CheckError
-from sqlanon.verify import CheckResult, Listing, smallest_classes
-
-BAR = 30
+from sqlanon.privacy import Distance
+from sqlanon.verify import smallest_classes
 
 
 @click.command(
@@ -58,6 +55,49 @@ BAR = 30
     show_default=True,
     help="The risk above which a record is at risk.",
 )
+@click.option("--l", "l", type=float, help="Sensitive values in every class: l-diversity.")
+@click.option(
+    "--l-kind",
+    type=click.Choice(L_KINDS),
+    help="How --l counts values; distinct unless given.",
+)
+@click.option("--c", type=float, help="The c of recursive (c, l)-diversity.")
+@click.option("--t", type=float, help="Greatest distance of a class from the whole: t-closeness.")
+@click.option(
+    "--distance",
+    type=click.Choice([each.value for each in Distance]),
+    help="How far apart values are for --t. Unless given: by a --hierarchy, by the order of "
+    "numbers and dates, else equally.",
+)
+@click.option(
+    "--hierarchy",
+    multiple=True,
+    metavar="COLUMN=FILE",
+    help="The hierarchy of a sensitive column. Repeat it.",
+)
+@click.option("--beta", type=float, help="Greatest (p - q) / q of a value: beta-likeness.")
+@click.option("--delta", type=float, help="Limit of |ln(p / q)| of a value: delta-disclosure.")
+@click.option("--alpha", type=float, help="Greatest share of a class with one value.")
+@click.option(
+    "--reference",
+    metavar="FILE",
+    help="The whole source that classes are compared with, or a table of the same database; the "
+    "table itself unless given.",
+)
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="The people that the table is a sample of, generalized like it, or a table of the same "
+    "database.",
+)
+@click.option(
+    "--k-map", type=click.IntRange(min=1), help="People of the population that fit every class."
+)
+@click.option(
+    "--population-size",
+    type=click.IntRange(min=1),
+    help="How many people the population has, where it is not at hand.",
+)
 @click.option(
     "--show-values",
     is_flag=True,
@@ -75,11 +115,16 @@ def check(
     subject: str | None,
     sensitive: Sequence[str],
     threshold: float,
+    hierarchy: Sequence[str],
+    reference: str | None,
+    population: str | None,
+    population_size: int | None,
     show_values: bool,
     as_json: bool,
     quiet: bool,
+    **models: Any,
 ) -> None:
-    """Audit a table: k, class sizes, re-identification risks.
+    """Audit a table: k, class sizes, sensitive values, re-identification risks.
 
     SOURCE is a CSV or Parquet file, or with --table or --query a DuckDB file or its address,
     duckdb:///people.duckdb. Ends with exit status 3 when a stated requirement does not hold.
@@ -95,20 +140,34 @@ def check(
     if not quasi:
         raise click.UsageError("name the quasi-identifiers with --qi, or give a --certificate")
     opened = open_checked(source, table=table, query=query)
-    try:
+    with ExitStack() as stack:
+        stack.callback(opened.engine.close)
         columns = columns_named(opened, quasi, "--qi")
         secret = columns_named(opened, sensitive, "--sensitive")
+        files = _files_named(hierarchy, {info.name for info in opened.columns})
         table_ = written(opened, source, columns)
+        people = open_beside(opened, population, "--population", stack, columns)
         result = check_source(
-            table_, columns, k, subject=subject, sensitive=secret, threshold=threshold
+            table_,
+            columns,
+            k,
+            subject=subject,
+            sensitive=secret,
+            threshold=threshold,
+            wanted=Wanted(hierarchy=files, **models),
+            reference=open_beside(opened, reference, "--reference", stack),
+            population=people,
+            population_size=population_size,
         )
-        listing = smallest_classes(table_, columns, subject=subject) if show_values else None
-    finally:
-        opened.engine.close()
+        listing = None
+        if show_values:
+            listing = smallest_classes(
+                table_, columns, subject=subject, population=population_of(people, subject)
+            )
     if as_json:
         print_json(result.to_dict() | (listing.to_dict() if listing else {}))
     elif not quiet:
-        _show(result, listing, k, console())
+        show_check(result, listing, k, console())
     if not result.holds:
         for violation in result.violations:
             click.echo(violation, err=True)
@@ -162,80 +221,13 @@ def columns_named(source: Source, given: Sequence[str], option: str) -> list[str
     return list(dict.fromkeys(found))
 
 
-def _show(result: CheckResult, listing: Listing | None, k: int | None, screen: Console) -> None:
-    audit = result.audit
-    figures = _table("figure", "value", "meaning", right={"value"})
-    for name, value, meaning in audit.described():
-        figures.add_row(name, value, Text(format_label(meaning), style="dim"))
-    screen.print(figures)
-    screen.print(_histogram(result, k, "utf" in screen.encoding.lower()))
-    if audit.sensitive:
-        sensitive = _table(
-            "sensitive column", "largest share of one value", "fewest distinct values",
-            right={"largest share of one value", "fewest distinct values"},
-        )  # fmt: skip
-        for each in audit.sensitive:
-            share = f"{each.largest_share:.2%}"
-            sensitive.add_row(Text(format_label(each.column)), share, f"{each.fewest_values:,}")
-        screen.print(sensitive)
-    if listing is not None:
-        _show_listing(listing, screen)
-    if result.holds and result.required:
-        screen.print(result.verdict())
-
-
-def _histogram(result: CheckResult, k: int | None, unicode: bool) -> Table:
-    """Classes by size, in steps of 1, 2, 5 and at k; the bars are shares of the rows."""
-    unit = "rows" if result.audit.by_people is None else "people"
-    table = _table(f"{unit} in a class", "classes", "rows", "share", right={"classes", "rows"})
-    edges = _edges(result.audit.spread.largest, k)
-    for low, high in pairwise(edges):
-        sizes = [each for each in result.audit.sizes if low <= each.size < high]
-        classes, rows = sum(s.classes for s in sizes), sum(s.rows for s in sizes)
-        if classes:
-            label = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
-            bar = ("█" if unicode else "#") * max(1, round(BAR * rows / result.rows))
-            style = "red" if k is not None and low < k else None
-            share = f"{bar} {rows / result.rows:.1%}"
-            table.add_row(label, f"{classes:,}", f"{rows:,}", share, style=style)
-    return table
-
-
-def _edges(largest: int, k: int | None) -> list[int]:
-    """Where the steps begin; the last one is above every size."""
-    edges = {1, 3} | ({k} if k is not None else set())
-    step = 1
-    while step <= largest:
-        edges |= {step, 2 * step, 5 * step, 10 * step}
-        step *= 10
-    return sorted(edges)
-
-
-def _show_listing(listing: Listing, screen: Console) -> None:
-    if not listing.classes:
-        return
-    names = list(listing.classes[0].values)
-    classes = _table("people", "rows", *names, right={"people", "rows"})
-    for each in listing.classes:
-        classes.add_row(f"{each.people:,}", f"{each.rows:,}", *map(_cell, each.values.values()))
-    screen.print("The smallest classes:")
-    screen.print(classes)
-    samples = _table(*listing.samples[0])
-    for row in listing.samples:
-        samples.add_row(*map(_cell, row.values()))
-    screen.print("Some of their rows:")
-    screen.print(samples)
-
-
-def _cell(value: str | None) -> Text:
-    # As Text, because a str may hold [marks] that rich would obey.
-    return Text(format_label(value))
-
-
-def _table(*titles: str, right: set[str] | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        table.add_column(
-            Text(format_label(title)), justify="right" if title in (right or ()) else "left"
-        )
-    return table
+def _files_named(given: Sequence[str], present: Set[str]) -> dict[str, str]:
+    """The files that --hierarchy names by column; a column's name may hold a sign of equality."""
+    found = {}
+    for text in given:
+        ends = [place for place, letter in enumerate(text) if letter == "="]
+        if not ends:
+            raise CheckError(f"--hierarchy {text!r}: write COLUMN=FILE, such as ill=ill.csv")
+        end = next((place for place in ends if text[:place] in present), ends[0])
+        found[text[:end]] = text[end + 1 :]
+    return found

@@ -19,6 +19,7 @@ from sqlanon.cli.schema import schema
 from sqlanon.cli.search import search
 from sqlanon.cli.sql import sql
 from sqlanon.cli.streams import guard_streams
+from sqlanon.cli.utility import utility
 from sqlanon.errors import SqlanonError
 
 EPILOG = (
@@ -52,6 +53,7 @@ cli.add_command(publish)
 cli.add_command(schema)
 cli.add_command(search)
 cli.add_command(sql)
+cli.add_command(utility)
 
 
 def main() -> None:

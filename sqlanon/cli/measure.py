@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 
 import sqlanon
-from sqlanon.cli.output import REQUIREMENT_FAILS, console, group_table, print_json, score_table
+from sqlanon.cli.output import (
+    REQUIREMENT_FAILS,
+    console,
+    group_table,
+    model_table,
+    print_json,
+    score_table,
+)
 
 
 @click.command(epilog="Example: sqlanon measure policy.yml --scheme scheme.json --json | jq .k")
@@ -38,9 +45,15 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
     else:
         screen = console()
         screen.print(score_table(solution))
+        if solution.models:
+            screen.print(model_table(solution))
         screen.print(group_table(solution))
     if solution.feasible is False and required is not None:
-        click.echo(
-            f"The scheme reaches k = {solution.k}; the policy requires {required.k}.", err=True
-        )
+        if solution.k is not None and solution.k < required.k:
+            click.echo(
+                f"The scheme reaches k = {solution.k}; the policy requires {required.k}.", err=True
+            )
+        for each in solution.models:
+            if not each.holds:
+                click.echo(f"The scheme falls short: {each}.", err=True)
         sys.exit(REQUIREMENT_FAILS)

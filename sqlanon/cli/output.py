@@ -15,6 +15,8 @@ from rich.text import Text
 
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import DESCRIPTIONS, Solution, format_label, format_score
+from sqlanon.metrics import FURTHER
+from sqlanon.privacy import Model
 
 REQUIREMENT_FAILS = 3
 
@@ -43,6 +45,18 @@ def score_table(solution: Solution) -> Table:
         value = solution.scores.get(name)
         if value is not None:
             table.add_row(name, format_score(value), meaning)
+    return table
+
+
+def model_table(solution: Solution) -> Table:
+    """What a solution reaches of the models that its policy requires beyond k."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("required beyond k")
+    table.add_column("reached", justify="right", no_wrap=True)
+    table.add_column("holds", justify="center")
+    for each in solution.models:
+        mark = "[green]yes[/]" if each.holds else "[red]no[/]"
+        table.add_row(Text(format_label(each.model.describe())), each.shown, mark)
     return table
 
 
@@ -81,9 +95,14 @@ def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
 def front_table(result: SearchResult, most: int = 20) -> Table:
     """The solutions of a search, the chosen one marked; of many, an even selection."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    # What was traded off comes last where it is not among the usual scores.
-    names = [*FRONT_SCORES, *(name for name in result.objectives if name not in FRONT_SCORES)]
-    for title in ("", "#", *(FRONT_SCORES.get(name, name.upper()) for name in names)):
+    # The measures that the search was for, and what was traded off, come after the usual scores.
+    searched = [name for name in FURTHER if result.solutions and name in result.solutions[0].scores]
+    wanted = dict.fromkeys([*FRONT_SCORES, *searched, *result.objectives])
+    names = [name for name in wanted if len(searched) < 2 or name not in ("nwp", "necd")]
+    models = [each.model for each in result.solutions[0].models] if result.solutions else []
+    titles = [FRONT_SCORES.get(name, _title(name)) for name in names]
+    table.collapse_padding = len(searched) + len(models) > 2  # many columns for one line
+    for title in ("", "#", *titles, *_short_names(models)):
         table.add_column(title, justify="right", no_wrap=True)
     shown = sorted({*_spread(len(result.solutions), most), result.chosen or 0})
     for i in shown if result.solutions else []:
@@ -92,10 +111,33 @@ def front_table(result: SearchResult, most: int = 20) -> Table:
         texts = ["–" if value is None else format_score(value) for value in values]
         is_chosen = i == result.chosen
         mark, style = ("→", "bold green") if is_chosen else ("", None)
-        table.add_row(mark, str(i), *texts, style=style)
+        reached = [
+            Text(each.shown, style="" if each.holds else "red")
+            for each in result.solutions[i].models
+        ]
+        table.add_row(mark, str(i), *texts, *reached, style=style)
+    notes = [
+        f"{name}: {format_label(model.describe())}"
+        for name, model in zip(_short_names(models), models, strict=True)
+    ]
     if len(shown) < len(result.solutions):
-        table.caption = f"{len(shown)} of {len(result.solutions)} solutions"
+        notes.append(f"{len(shown)} of {len(result.solutions)} solutions")
+    table.caption = Text("\n".join(notes)) if notes else None
     return table
+
+
+def _title(name: str) -> str:
+    """The papers' measures are known by their initials."""
+    return name.upper() if len(name) <= 4 and name not in FURTHER else name.replace("_", " ")
+
+
+def _short_names(models: Sequence[Model]) -> list[str]:
+    """The letters of the models, numbered where one occurs several times."""
+    letters = [model.symbol for model in models]
+    return [
+        letter if letters.count(letter) == 1 else f"{letter} {letters[: i + 1].count(letter)}"
+        for i, letter in enumerate(letters)
+    ]
 
 
 FRONT_SCORES = {

@@ -22,6 +22,7 @@ from sqlanon.api.used_files import Used, files_of
 from sqlanon.cli.progress import watching
 from sqlanon.cli.written import EXPLORATION, refuse_to_replace
 from sqlanon.errors import SearchError, SqlanonError
+from sqlanon.preference import Preference
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.search.reference_step import Step
 
@@ -103,16 +104,17 @@ def _next_step(exploration: Exploration, quiet: bool) -> Step:
 
 def _show(step: Step, exploration: Exploration, screen: Console) -> None:
     goal = exploration.preference
+    loss, bias = _measures(goal)
     screen.print(
-        f"From NWP {step.origin.nwp:.3f}, NECD {step.origin.necd:.3f} "
-        f"towards NWP {goal.nwp:.3f}, NECD {goal.necd:.3f}:"
+        f"From {loss} {step.origin.loss:.3f}, {bias} {step.origin.bias:.3f} "
+        f"towards {loss} {goal.loss:.3f}, {bias} {goal.bias:.3f}:"
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("#", "k", "classes", "NWP", "NECD", "asked for (NWP, NECD)"):
+    for name in ("#", "k", "classes", loss, bias, f"asked for ({loss}, {bias})"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in range(len(step.solutions)):
         asked = step.references_of(row)
-        shown = f"({asked[0].nwp:.3f}, {asked[0].necd:.3f})"
+        shown = f"({asked[0].loss:.3f}, {asked[0].bias:.3f})"
         more = f" and {len(asked) - 1} more" if len(asked) > 1 else ""
         scores = step.scores
         cells = [scores.k[row].item(), scores.classes[row].item()]
@@ -120,8 +122,8 @@ def _show(step: Step, exploration: Exploration, screen: Console) -> None:
         table.add_row(
             str(row),
             *(format_score(c) for c in cells),
-            f"{point.nwp:.4f}",
-            f"{point.necd:.4f}",
+            f"{point.loss:.4f}",
+            f"{point.bias:.4f}",
             shown + more,
         )
     screen.print(table)
@@ -129,16 +131,24 @@ def _show(step: Step, exploration: Exploration, screen: Console) -> None:
 
 
 def plot(step: Step, exploration: Exploration) -> list[str]:
-    """The step as text: solutions by number, q̄ as *, q_t as o; NWP to the right, NECD up."""
+    """The step as text: solutions by number, q̄ as *, q_t as o; loss to the right, bias up."""
+    loss, bias = _measures(exploration.preference)
     points = [(step.point(i), str(i % 10)) for i in range(len(step.solutions))]
     points = [(step.origin, "o"), (exploration.preference, "*"), *points]
-    right = max(p.nwp for p, _ in points) or 1.0
-    top = max(p.necd for p, _ in points) or 1.0
+    right = max(p.loss for p, _ in points) or 1.0
+    top = max(p.bias for p, _ in points) or 1.0
     cells = [[" "] * (PLOT_WIDTH + 1) for _ in range(PLOT_HEIGHT + 1)]
     for point, mark in points:
-        across = round(point.nwp / right * PLOT_WIDTH)
-        up = round(point.necd / top * PLOT_HEIGHT)
+        across = round(point.loss / right * PLOT_WIDTH)
+        up = round(point.bias / top * PLOT_HEIGHT)
         cells[PLOT_HEIGHT - up][across] = mark
     lines = ["│" + "".join(row) for row in cells]
-    lines[0] += f"  NECD {top:.3f}"
-    return [*lines, "└" + "─" * (PLOT_WIDTH + 1) + f"  NWP {right:.3f}"]
+    lines[0] += f"  {bias} {top:.3f}"
+    return [*lines, "└" + "─" * (PLOT_WIDTH + 1) + f"  {loss} {right:.3f}"]
+
+
+def _measures(point: Preference) -> tuple[str, str]:
+    """The names of a preference's loss and bias: the papers' in capitals."""
+    names = (point.loss_by.value, point.bias_by.value)
+    loss, bias = (name.upper() if name in ("nwp", "necd") else name for name in names)
+    return loss, bias

@@ -1,7 +1,8 @@
 """From a scheme to one readable SELECT that builds the release."""
 
+from sqlanon.compile.population import compile_population
 from sqlanon.compile.present import NOT_IN_SCHEME, Released, released
-from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
+from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
 from sqlanon.compile.select import Compiled, compile_release
 from sqlanon.compile.text import release_text, statement_text
 
@@ -13,7 +14,9 @@ __all__ = [
     "Pseudonym",
     "Recipe",
     "Released",
+    "Sensitive",
     "Verbatim",
+    "compile_population",
     "compile_release",
     "release_text",
     "released",

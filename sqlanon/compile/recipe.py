@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,8 +12,10 @@ from sqlglot import exp
 
 from sqlanon.domain import IntervalDomain
 from sqlanon.errors import CompileError
+from sqlanon.hierarchy import Hierarchy
 from sqlanon.hierarchy.tree import Span
-from sqlanon.model import Form, Order, Output, Unseen, Value
+from sqlanon.model import Form, Kind, Order, Output, Unseen, Value
+from sqlanon.privacy import Measure, Model
 from sqlanon.scheme import Column, Partition, group_labels, group_spans
 from sqlanon.scheme.labels import WHOLE
 
@@ -134,14 +137,30 @@ Item = Generalized | Verbatim | Pseudonym
 
 
 @dataclass(frozen=True)
+class Sensitive:
+    """A column that privacy models speak of, whether it is released or not."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A release: which columns, in the source's order, and what becomes of rows.
 
-    k         the least number of people in a class
-    suppress  whether rows of smaller classes are left out, or marked where `marker` is given;
-              if not, no row is left out and a smaller class is for the verification to refuse
-    subject   the column that names the person a row is about; None counts rows
-    header    lines for the comment above the SQL
+    k            the least number of people in a class
+    suppress     whether rows of classes that fall short of k or of a model are left out, or
+                 marked where `marker` is given; if not, no row is left out and such a class is
+                 for the verification to refuse
+    subject      the column that names the person a row is about; None counts rows
+    header       lines for the comment above the SQL
+    models       what every class must satisfy beyond k
+    sensitive    the columns that models speak of
+    hierarchies  of sensitive columns, for the hierarchical distance
+    population   for k-map: a relation with the quasi-identifiers of the source under the same
+                 names; rows whose values belong to no group do not count
+    population_subject  the column that names the person a row of it is about; None counts rows
     """
 
     source: exp.Expr
@@ -153,6 +172,11 @@ class Recipe:
     unseen: Unseen = Unseen.ERROR
     order: Order = Order.SORTED
     header: tuple[str, ...] = field(default=())
+    models: tuple[Model, ...] = ()
+    sensitive: tuple[Sensitive, ...] = ()
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    population: exp.Expr | None = None
+    population_subject: str | None = None
 
     def __post_init__(self) -> None:
         counts = Counter(name.lower() for name in self.released_names)
@@ -175,3 +199,18 @@ class Recipe:
     def class_names(self) -> tuple[str, ...]:
         """The released columns whose equal values make a class."""
         return tuple(name for item in self.generalized for name in item.released_names)
+
+    @property
+    def counts_population(self) -> bool:
+        """Whether the SELECT reads the population; otherwise only risks are told by it."""
+        return any(model.statistic.measure is Measure.POPULATION for model in self.models)
+
+    @property
+    def measured(self) -> tuple[Sensitive, ...]:
+        """The sensitive columns that models speak of, each once, in the order of the models."""
+        known = {column.name: column for column in self.sensitive}
+        names = dict.fromkeys(m.column for m in self.models if m.column is not None)
+        for name in names:
+            if name not in known:
+                raise CompileError(f"a privacy model is for {name!r}, which is no sensitive column")
+        return tuple(known[name] for name in names)

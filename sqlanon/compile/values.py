@@ -22,6 +22,25 @@ def cell(name: str) -> exp.Column:
     return exp.column(name, table=SOURCE, quoted=True)
 
 
+def as_it_is(name: str, type_: str) -> exp.Expr:
+    """A column of the source as it is, but not as an ENUM.
+
+    Such a type lists every value, also those that the release does not hold.
+    """
+    value = cell(name)
+    if "ENUM" not in type_.upper():
+        return value
+    plain = exp.DataType.build(type_, dialect="duckdb")
+    listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]
+    for each in listed:
+        text = exp.DataType.build("text")
+        if each is plain:
+            plain = text
+        else:
+            each.replace(text)
+    return exp.cast(value, plain) if listed else value
+
+
 def value_of(item: Generalized) -> exp.Expr:
     """The source's value in the form in which atoms are compared.
 
@@ -68,14 +87,14 @@ def constant(value: Cell) -> exp.Expr:
 
 
 def is_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=_as_it_is(value), expression=exp.null())
+    return exp.Is(this=_uncollated(value), expression=exp.null())
 
 
 def is_not_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=_as_it_is(value), expression=exp.Not(this=exp.null()))
+    return exp.Is(this=_uncollated(value), expression=exp.Not(this=exp.null()))
 
 
-def _as_it_is(value: exp.Expr) -> exp.Expr:
+def _uncollated(value: exp.Expr) -> exp.Expr:
     """NULL has no collation."""
     return value.this if isinstance(value, exp.Collate) else value
 

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from sqlanon.evaluate.layout import Layout
-from sqlanon.measurement import Detail, Ints, Measurement
+from sqlanon.evaluate.price import Price, Tariff
+from sqlanon.measurement import Detail, Floats, Ints, Measurement
 from sqlanon.scheme import Batch
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 def read_answer(
-    answer: Mapping[str, Ints], layout: Layout, batch: Batch, losses: Ints, detail: Detail
+    answer: Mapping[str, Ints],
+    layout: Layout,
+    batch: Batch,
+    losses: Ints,
+    detail: Detail,
+    tariff: Tariff,
 ) -> list[Measurement]:
     """One measurement a scheme of `batch`, in its order."""
     sizes = dict(answer)
+    small = [np.zeros((0, losses.shape[1]), dtype=np.int64)] * len(batch)
+    ambiguity: list[Floats] | None = None
     if detail.budget:
         is_class = answer["is_class"] == 1
-        small = _small_losses({k: v[is_class] for k, v in answer.items()}, layout, batch)
+        listed = Classes({k: v[is_class] for k, v in answer.items()}, layout, batch)
         sizes = {k: v[~is_class] for k, v in answer.items()}
-    else:
-        small = [np.zeros((0, losses.shape[1]), dtype=np.int64)] * len(batch)
-    order = np.lexsort((sizes["size"], sizes["candidate"]))
+        small, ambiguity = listed.totals(tariff)
+    order = np.lexsort(_suppressed_first(sizes))
     sizes = {name: values[order] for name, values in sizes.items()}
     ends = np.searchsorted(sizes["candidate"], np.arange(len(batch) + 1))
     size, classes, rows = sizes["size"], sizes["n_classes"], sizes["n_rows"]
     squared = sizes.get("n_rows_squared", size * rows)
     minority = sizes.get("minority")
+    bad = sizes.get("bad", np.zeros(len(size), dtype=np.int64))
+    reached = _reached(sizes)
     return [
         Measurement(
             loss=losses[i],
@@ -39,33 +52,94 @@ def read_answer(
             minority=None if minority is None else minority[a:b],
             small_loss=small[i],
             detail=detail,
+            bad=bad[a:b],
+            reached=reached[a:b],
+            ambiguity=None if ambiguity is None else ambiguity[i],
         )
         for i, (a, b) in enumerate(pairwise(ends))
     ]
 
 
-def _small_losses(classes: Mapping[str, Ints], layout: Layout, batch: Batch) -> list[Ints]:
-    """For each scheme: the loss of the rows in classes of each suppressible size, by column."""
-    candidate, rows = classes["candidate"], classes["n_rows"]
-    order = np.lexsort((classes["size"], candidate))
-    candidate, rows, size = candidate[order], rows[order], classes["size"][order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (candidate[1:] != candidate[:-1]) | (size[1:] != size[:-1])
-    starts = np.flatnonzero(first)
-    words = np.stack([classes[f"k{w}"][order] for w in range(layout.words)], axis=1)
-    totals = np.zeros((len(starts), len(layout.codings)), dtype=np.int64)
-    for j, coding in enumerate(layout.codings):
-        atoms = coding.group_sizes(layout.column_key(words, j), batch.ids[candidate, j])
-        if len(starts):
-            totals[:, j] = np.add.reduceat((atoms - 1) * rows, starts)
-    ends = np.searchsorted(candidate[starts], np.arange(len(batch) + 1))
-    return [totals[a:b] for a, b in pairwise(ends)]
+def _suppressed_first(sizes: Mapping[str, Ints]) -> tuple[Ints, ...]:
+    """Sort keys, the last one first: the candidate, bad classes before others, the size."""
+    if "bad" in sizes:
+        return sizes["size"], -sizes["bad"], sizes["candidate"]
+    return sizes["size"], sizes["candidate"]
+
+
+def _reached(sizes: Mapping[str, Ints]) -> Floats:
+    """One column a model."""
+    columns = [np.asarray(sizes[f"s{i}"], dtype=np.float64) for i in range(_models(sizes))]
+    return np.column_stack(columns) if columns else np.zeros((len(sizes["size"]), 0))
+
+
+def _models(sizes: Mapping[str, Ints]) -> int:
+    return sum(name[0] == "s" and name[1:].isdigit() for name in sizes)
+
+
+class Classes:
+    """Classes that were looked at one by one, by scheme, badness and size, in this order."""
+
+    def __init__(self, classes: Mapping[str, Ints], layout: Layout, batch: Batch) -> None:
+        self._layout, self._batch = layout, batch
+        keys = _suppressed_first(classes)
+        order = np.lexsort(keys)
+        self._candidate, self._rows = classes["candidate"][order], classes["n_rows"][order]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+        self._starts = np.flatnonzero(first)
+        # Only schemes that have classes here are priced: a wide domain has many groups.
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = self._candidate[1:] != self._candidate[:-1]
+        self._ids = batch.ids[self._candidate[fresh]]
+        self._scheme = np.cumsum(fresh) - 1
+        self._words = np.stack([classes[f"k{w}"][order] for w in range(layout.words)], axis=1)
+
+    def totals(self, tariff: Tariff) -> tuple[list[Ints], list[Floats] | None]:
+        """For each scheme and size: the loss of the rows, by price and column, and the Σ over rows
+        of Π over columns of the atoms in their group, if that is asked for."""
+        columns = len(self._layout.codings)
+        losses = np.zeros((len(self._starts), len(tariff.kinds) * columns), dtype=np.int64)
+        tuples = self._rows.astype(np.float64)
+        for j in range(columns if len(self._starts) else 0):
+            for kind, price in enumerate(self._prices(j, [kind[j] for kind in tariff.kinds])):
+                paid = np.add.reduceat(price * self._rows, self._starts)
+                losses[:, kind * columns + j] = paid
+                if kind == 0 and tariff.ambiguity:
+                    tuples *= price + 1
+        if not tariff.ambiguity:
+            return self._by_scheme(losses), None
+        return self._by_scheme(losses), self._by_scheme(self._added(tuples))
+
+    def _prices(self, j: int, prices: Sequence[Price]) -> Iterator[Ints]:
+        """What the groups of column j cost, by price and class."""
+        key = self._layout.column_key(self._words, j)
+        numbers = self._layout.codings[j].group_numbers(key, self._ids[:, j], self._scheme)
+        distinct, place = np.unique(self._ids[:, j], return_inverse=True)
+        cells = place[self._scheme] * self._batch.space.columns[j].size + numbers
+        for price in prices:
+            yield np.take(price.by_group(distinct), cells)
+
+    def _added(self, numbers: Floats) -> Floats:
+        """The sum of each size. From the smallest on: a sum that is rounded does not depend on
+        the order of the classes then."""
+        size = np.zeros(len(numbers), dtype=np.int64)
+        size[self._starts[1:]] = 1
+        ascending = numbers[np.lexsort((numbers, np.cumsum(size)))]
+        return np.asarray(np.add.reduceat(ascending, self._starts))
+
+    def _by_scheme(self, totals: npt.NDArray[Number]) -> list[npt.NDArray[Number]]:
+        schemes = np.arange(len(self._batch) + 1)
+        ends = np.searchsorted(self._candidate[self._starts], schemes)
+        return [totals[a:b] for a, b in pairwise(ends)]
 
 
 def with_suppressible(sizes: Mapping[str, Ints], detail: Detail) -> Ints:
-    """The candidates whose smallest class size fits into the budget of a rule."""
-    order = np.lexsort((sizes["size"], sizes["candidate"]))
+    """The candidates whose first classes to suppress fit into the budget of a rule."""
+    order = np.lexsort(_suppressed_first(sizes))
     candidate, size = sizes["candidate"][order], sizes["size"][order]
     first = np.flatnonzero(np.append(True, candidate[1:] != candidate[:-1]))
-    fits = (size[first] < detail.below) & (sizes["n_rows"][order][first] <= detail.budget)
-    return candidate[first][fits]
+    may = size[first] < detail.below
+    if "bad" in sizes:
+        may |= sizes["bad"][order][first] > 0
+    return candidate[first][may & (sizes["n_rows"][order][first] <= detail.budget)]

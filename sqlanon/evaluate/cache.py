@@ -1,7 +1,7 @@
 """Measurements kept: in memory for the search, in a table for the next run.
 
-The table is keyed by the fingerprints of histogram and scheme. The first changes with the
-data and the domains, the second is of decoded partitions and so changes with a hierarchy:
+The table is keyed by the fingerprints of histogram, demands and scheme. The first changes with
+the data and the domains, the last is of decoded partitions and so changes with a hierarchy:
 a stale measurement is never found, because nobody asks for its key.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sqlanon import resources
@@ -28,22 +29,27 @@ MOST_BYTES = 2**30
 """About so much memory measurements may take; then the older half is forgotten."""
 TABLE = "evaluation"
 """The only table of a workspace."""
-KEYS = ("histogram", "label", "scheme", "below", "budget")
+KEYS = ("histogram", "label", "demands", "scheme", "below", "budget")
 CONTENTS = """
 SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal
 ORDER BY table_name, column_index
 """
 """Asks a database for all its tables and views, a row for every column."""
-ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss")
+ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss", "bad")
+REALS = ("reached", "ambiguity")
 
 
 class Cache:
-    """The measurements of one histogram and label, kept in memory and in a workspace if given."""
+    """The measurements of one histogram, label and demands, kept in memory and, if one is given,
+    in a workspace."""
 
-    def __init__(self, histogram: str, label: str | None, workspace: str | Path | None) -> None:
+    def __init__(
+        self, histogram: str, label: str | None, demands: str, workspace: str | Path | None
+    ) -> None:
         self._by_key: dict[bytes, Measurement] = {}
         self._bytes = 0
-        self._table = None if workspace is None else _Table(histogram, label or "", workspace)
+        keys = {"histogram": histogram, "label": label or "", "demands": demands}
+        self._table = None if workspace is None else _Table(keys, workspace)
 
     def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
         """The measurement of one scheme, if it is known in enough detail."""
@@ -83,9 +89,8 @@ class Cache:
 class _Table:
     """The table `evaluation` of a workspace file; `stored` is what earlier runs left there."""
 
-    def __init__(self, histogram: str, label: str, workspace: str | Path) -> None:
-        self._histogram = histogram
-        self._label = label
+    def __init__(self, keys: dict[str, str], workspace: str | Path) -> None:
+        self._keys = keys
         self._pending: dict[str, Measurement] = {}
         self._connection = _open(Path(workspace))
         try:
@@ -114,16 +119,16 @@ class _Table:
         count = len(self._pending)
         measured = list(self._pending.values())
         columns: dict[str, Any] = {
-            "histogram": pa.repeat(self._histogram, count),
-            "label": pa.repeat(self._label, count),
+            **{name: pa.repeat(value, count) for name, value in self._keys.items()},
             "scheme": pa.array(list(self._pending)),
             "below": pa.array([m.detail.below for m in measured], pa.int64()),
             "budget": pa.array([m.detail.budget for m in measured], pa.int64()),
         }
-        for name in ARRAYS:
+        kinds = [(ARRAYS, pa.int64()), (REALS, pa.float64())]
+        for name, kind in ((name, kind) for names, kind in kinds for name in names):
             lists = [getattr(m, name) for m in measured]
             columns[name] = pa.array(
-                [None if a is None else a.ravel() for a in lists], pa.list_(pa.int64())
+                [None if a is None else a.ravel() for a in lists], pa.list_(kind)
             )
         self._connection.register("incoming", pa.table(columns))
         with _private_files():
@@ -138,8 +143,8 @@ class _Table:
 
     def _load(self) -> dict[str, Measurement]:
         found = self._connection.execute(
-            "SELECT * FROM evaluation WHERE histogram = ? AND label = ?",
-            [self._histogram, self._label],
+            "SELECT * FROM evaluation WHERE histogram = ? AND label = ? AND demands = ?",
+            list(self._keys.values()),
         ).fetchall()
         names = [d[0] for d in self._connection.description or ()]
         return {
@@ -149,13 +154,18 @@ class _Table:
 
 
 def _measurement(row: dict[str, Any]) -> Measurement:
-    arrays = {
-        name: None if row[name] is None else np.array(row[name], dtype=np.int64) for name in ARRAYS
-    }
-    small = arrays["small_loss"]
+    arrays = {name: _array(row[name], np.int64) for name in ARRAYS}
+    arrays |= {name: _array(row[name], np.float64) for name in REALS}
+    small, reached, sizes = arrays["small_loss"], arrays["reached"], len(row["size"])
     assert small is not None
+    assert reached is not None
     arrays["small_loss"] = small.reshape(-1, len(row["loss"]))
+    arrays["reached"] = reached.reshape(sizes, len(reached) // sizes)
     return Measurement(**arrays, detail=Detail(row["below"], row["budget"]))  # type: ignore[arg-type]
+
+
+def _array(values: list[Any] | None, kind: type) -> npt.NDArray[Any] | None:
+    return None if values is None else np.array(values, dtype=kind)
 
 
 def refuse_other_database(path: Path) -> None:
@@ -181,7 +191,7 @@ def refuse_other_database(path: Path) -> None:
 
 def is_workspace(contents: Sequence[tuple[str, str]]) -> bool:
     """Whether a database with these `CONTENTS` holds measurements and nothing else."""
-    return list(contents) == [(TABLE, name) for name in (*KEYS, *ARRAYS)]
+    return list(contents) == [(TABLE, name) for name in (*KEYS, *ARRAYS, *REALS)]
 
 
 def _open(path: Path) -> duckdb.DuckDBPyConnection:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.evaluate.loss import atoms_by_group
 from sqlanon.scheme import Bits
 from sqlanon.scheme.batch import Ids, PartitionTable
 
@@ -60,17 +59,16 @@ class MaskCoding:
         """Number of groups of a partition (or union of partitions) that keeps n bits."""
         return np.arange(1, self.width + 2)
 
-    def group_sizes(self, key: Sequence[Numbers], ids: Ids) -> Numbers:
-        """The atoms in the group that each key names, of the partition with the id beside it.
+    def group_numbers(self, key: Sequence[Numbers], ids: Ids, scheme: Numbers) -> Numbers:
+        """The number of the group that each key names, of the partition of the scheme beside it.
 
-        `key` is the column's bits, in one or more whole numbers. The cuts below a value
-        number its group, so counting the bits gives the number.
+        `ids` has the partition of every scheme. `key` is the column's bits, in one or more whole
+        numbers. The cuts below a value number its group, so counting the bits gives the number.
         """
-        numbers = np.zeros(len(ids), dtype=np.int64)
+        numbers = np.zeros(len(scheme), dtype=np.int64)
         for part in key:
             numbers += np.bitwise_count(part)
-        distinct, which = np.unique(ids, return_inverse=True)
-        return atoms_by_group(self.table, distinct)[which, numbers]
+        return numbers
 
 
 class PathCoding:
@@ -115,24 +113,27 @@ class PathCoding:
         kept = np.array(self._kept)[place]
         return np.asarray(np.arange(self.width)[None, :] < kept[:, None])
 
-    def group_sizes(self, key: Sequence[Numbers], ids: Ids) -> Numbers:
-        """As MaskCoding.group_sizes; a path has at most MAX_PATH_BITS, so it is one number."""
+    def group_numbers(self, key: Sequence[Numbers], ids: Ids, scheme: Numbers) -> Numbers:
+        """As MaskCoding.group_numbers; a path has at most MAX_PATH_BITS, so it is one number."""
         (path,) = key
-        sizes = np.empty(len(ids), dtype=np.int64)
-        for id_ in np.unique(ids):
-            paths, atoms = self._paths[int(id_)]
-            mine = ids == id_
-            sizes[mine] = atoms[np.searchsorted(paths, path[mine])]
-        return sizes
+        partition = ids[scheme]
+        numbers = np.empty(len(scheme), dtype=np.int64)
+        for id_ in np.unique(ids).tolist():
+            paths, groups = self._paths[id_]
+            mine = partition == id_
+            numbers[mine] = groups[np.searchsorted(paths, path[mine])]
+        return numbers
 
     @cached_property
     def _paths(self) -> dict[int, tuple[Numbers, Numbers]]:
-        """For each partition: the paths of its groups, and how many atoms each has."""
+        """For each partition: the paths of its groups, and the number of each group."""
         powers = 1 << np.arange(self.width, dtype=np.int64)
-        return {
-            id_: np.unique(self.atom_bits[:, :kept] @ powers[:kept], return_counts=True)
-            for id_, kept in zip(self.chain, self._kept, strict=True)
-        }
+        found = {}
+        for id_, kept, numbers in zip(self.chain, self._kept, self._groups, strict=True):
+            of_atoms = self.atom_bits[:, :kept] @ powers[:kept]
+            paths, first = np.unique(of_atoms, return_index=True)
+            found[id_] = paths, numbers[first]
+        return found
 
 
 Coding = MaskCoding | PathCoding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +12,20 @@ import numpy as np
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.answer import read_answer
 from sqlanon.evaluate.cache import Cache
+from sqlanon.evaluate.demands import Demands
 from sqlanon.evaluate.loss import ColumnLoss
-from sqlanon.evaluate.plan import Group, plan
+from sqlanon.evaluate.plan import MAX_CLASSES, MAX_LISTED, Group, plan
+from sqlanon.evaluate.price import Tariff
 from sqlanon.evaluate.workbench import Database, Workbench
+from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram
-from sqlanon.measurement import Detail, Ints, Measurement, Measurements
+from sqlanon.measurement import EVERY_CLASS, Detail, Ints, Measurement, Measurements
 from sqlanon.metrics import Scores, score
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.metrics.further import FurtherMeasures
+from sqlanon.model import BiasName, LossName
+from sqlanon.privacy import Model
 from sqlanon.scheme import Batch, Scheme, Space
+from sqlanon.suppression import Suppression
 
 MAX_ROWS = math.isqrt(2**63 - 1)
 """Every sum that scores are made of is at most rows², and must fit 64 bits."""
@@ -37,8 +43,11 @@ class Effort:
 class Evaluator:
     """Scores schemes of one histogram.
 
-    `label` names the facet that classification error is measured against. A `workspace`
-    file keeps measurements between runs. Results do not depend on `workers`.
+    `label` names the facet that classification error is measured against. `models` are what
+    classes must satisfy beyond k, whose columns are facets of the histogram; `hierarchies` are
+    of those columns. `further` are the measures of FURTHER that are wanted beside the others;
+    those of losses cost something. A `workspace` file keeps measurements between runs. Results do
+    not depend on `workers`.
     """
 
     def __init__(
@@ -47,6 +56,9 @@ class Evaluator:
         *,
         suppression: Suppression | None = None,
         label: str | None = None,
+        models: Sequence[Model] = (),
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        further: Collection[LossName | BiasName] = (),
         workspace: str | Path | None = None,
         workers: int | None = None,
     ) -> None:
@@ -62,10 +74,17 @@ class Evaluator:
             )
         if label is not None and label not in histogram.facets:
             raise EvaluationError(f"the label column {label!r} was not counted")
-        self._workbench = Workbench(histogram, label, workers)
-        self._cache = Cache(histogram.fingerprint, label, workspace)
-        pairs = zip(histogram.space.tables, histogram.marginals, strict=True)
-        self._losses = [ColumnLoss(table, marginal) for table, marginal in pairs]
+        self.models = tuple(models)
+        self._further = FurtherMeasures(histogram, further) if further else None
+        self._tariff = Tariff(histogram, further)
+        demands = Demands(self.models, self.suppression.below, hierarchies or {})
+        self._workbench = Workbench(histogram, label, demands, workers)
+        key = demands.fingerprint + self._tariff.fingerprint
+        self._cache = Cache(histogram.fingerprint, label, key, workspace)
+        self._losses = [
+            [ColumnLoss(price, rows) for price, rows in zip(kind, histogram.marginals, strict=True)]
+            for kind in self._tariff.kinds
+        ]
 
     @property
     def space(self) -> Space:
@@ -84,14 +103,15 @@ class Evaluator:
 
     def score(self, schemes: Sequence[Scheme] | Batch) -> Scores:
         """The scores of the schemes, in their order, under the evaluator's suppression."""
-        return score(self.measure(schemes), self.histogram, self.suppression)
+        measured = self.measure(schemes)
+        return score(measured, self.histogram, self.suppression, self.models, self._further)
 
     def measure(self, schemes: Sequence[Scheme] | Batch) -> Measurements:
         """The raw integers behind the scores."""
         batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
         if not len(batch):
             raise EvaluationError("there is no scheme to evaluate")
-        detail = self.suppression.detail
+        detail = EVERY_CLASS if self._tariff.ambiguity else self.suppression.detail
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
         found = {key: self._cache.get(batch, row, detail) for key, row in first.items()}
@@ -109,7 +129,7 @@ class Evaluator:
 
         Nothing is suppressed and nothing is queried: it comes from one-column counts.
         """
-        return np.column_stack([c.of(batch.ids[:, j]) for j, c in enumerate(self._losses)])
+        return _losses_of(batch, self._losses[0])
 
     def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
         layout = self._workbench.layout_of(batch)
@@ -119,15 +139,17 @@ class Evaluator:
             return [m for part in halves for m in self._measure_all(batch.take(part), detail)]
         kept = layout.kept_bits(batch)
         words = layout.pack(kept)
-        groups = plan(layout, kept, batch.ids, self._workbench.rows)
+        most = MAX_LISTED if self._tariff.ambiguity else MAX_CLASSES
+        groups = plan(layout, kept, batch.ids, self._workbench.rows, most)
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]
-        losses = self.column_loss(batch)
+        losses = np.concatenate([_losses_of(batch, kind) for kind in self._losses], axis=1)
 
         def work(database: Database, group: Group) -> list[Measurement]:
             answer = self._workbench.answer(database, layout, group, words, detail)
             members = batch.take(group.members)
-            return read_answer(answer, layout, members, losses[group.members], detail)
+            of_members = losses[group.members]
+            return read_answer(answer, layout, members, of_members, detail, self._tariff)
 
         before = self._workbench.queries
         measured: dict[int, Measurement] = {}
@@ -135,3 +157,7 @@ class Evaluator:
             measured |= zip(group.members.tolist(), results, strict=True)
         self.effort.queries += self._workbench.queries - before
         return [measured[row] for row in range(len(batch))]
+
+
+def _losses_of(batch: Batch, columns: Sequence[ColumnLoss]) -> Ints:
+    return np.column_stack([c.of(batch.ids[:, j]) for j, c in enumerate(columns)])

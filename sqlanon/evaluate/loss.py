@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sqlanon.evaluate.price import Ids, Price, group_of_atom
 from sqlanon.measurement import Ints
-from sqlanon.scheme.batch import PartitionTable
 
 CHUNK = 4_000_000
 """Cells computed at a time, to bound memory on wide domains."""
 
 
 class ColumnLoss:
-    """Σ over rows of (atoms in the row's group − 1), by partition of one column."""
+    """Σ over rows of the price of the row's group, by partition of one column."""
 
-    def __init__(self, table: PartitionTable, rows_by_atom: Ints) -> None:
-        self._table = table
+    def __init__(self, price: Price, rows_by_atom: Ints) -> None:
+        self._price = price
+        self._table = price.table
         self._rows = rows_by_atom
         self._loss = np.zeros(0, dtype=np.int64)
 
-    def of(self, ids: npt.NDArray[np.integer]) -> Ints:
+    def of(self, ids: Ids) -> Ints:
         """The losses of the partitions with these ids."""
         known, wanted = len(self._loss), len(self._table)
         if wanted > known:
@@ -31,22 +31,7 @@ class ColumnLoss:
         return np.take(self._loss, ids)
 
     def _compute(self, ids: Ints) -> Ints:
-        sizes = atoms_by_group(self._table, ids)
+        prices = self._price.by_group(ids)
         groups = group_of_atom(self._table, ids)
-        penalties: Ints = np.take_along_axis(sizes, groups, axis=1) - 1
-        return np.asarray(penalties @ self._rows)
-
-
-def group_of_atom(table: PartitionTable, ids: npt.NDArray[np.integer]) -> Ints:
-    """The group number of every atom, one row a partition."""
-    groups = np.zeros((len(ids), table.column.size), dtype=np.int64)
-    np.cumsum(table.bits(ids), axis=1, out=groups[:, 1:])
-    return groups
-
-
-def atoms_by_group(table: PartitionTable, ids: npt.NDArray[np.integer]) -> Ints:
-    """The number of atoms in every group, one row a partition, 0 beyond its last group."""
-    groups = group_of_atom(table, ids)
-    size = table.column.size
-    flat = groups + np.arange(len(ids))[:, None] * size
-    return np.bincount(flat.ravel(), minlength=len(ids) * size).reshape(len(ids), size)
+        by_atom: Ints = np.take_along_axis(prices, groups, axis=1)
+        return np.asarray(by_atom @ self._rows)

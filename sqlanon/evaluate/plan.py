@@ -31,6 +31,8 @@ SHARES = 2
 """Work worth sharing is cut into so many parts at least, each for a worker."""
 MAX_CLASSES = 20_000_000
 """Bounds the classes that one query may have to hold in memory."""
+MAX_LISTED = 2_000_000
+"""Bounds the classes that one query may have to list."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,12 @@ class Group:
     rolled_up: bool
 
 
-def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int) -> list[Group]:
+def plan(
+    layout: Layout, kept: Bits, ids: Numbers, rows: int, classes: int = MAX_CLASSES
+) -> list[Group]:
     """Groups that together hold every scheme once; `kept` and `ids` have a row for each.
+
+    A query has at most so many `classes`.
 
     The plan does not depend on the machine, so that the same search costs as many queries
     everywhere.
@@ -50,7 +56,7 @@ def plan(layout: Layout, kept: Bits, ids: Numbers, rows: int) -> list[Group]:
     if len(kept) <= FEW:
         return [_whole(layout, kept, rows)]
     order = _similar_first(layout, kept, ids)
-    limit = max(1, min(MAX_CANDIDATES, MAX_CLASSES // max(rows, 1)))
+    limit = max(1, min(MAX_CANDIDATES, classes // max(rows, 1)))
     parts = -(-len(order) // limit)
     if len(order) * rows > 2 * QUERY:
         parts = max(parts, SHARES)

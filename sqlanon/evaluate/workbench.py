@@ -18,10 +18,12 @@ import pyarrow as pa
 from sqlanon.engines.base import Tracer
 from sqlanon.evaluate.answer import with_suppressible
 from sqlanon.evaluate.coding import Numbers
+from sqlanon.evaluate.demands import Demands
+from sqlanon.evaluate.judge import judge_for
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
 from sqlanon.evaluate.plan import Group
 from sqlanon.histogram import Histogram, Tally
-from sqlanon.measurement import Detail, Ints
+from sqlanon.measurement import EVERY_CLASS, Detail, Ints
 from sqlanon.render import render
 from sqlanon.scheme import Batch
 
@@ -42,13 +44,20 @@ class Workbench:
     histogram of most tables fits one row group, which DuckDB does not share out.
     """
 
-    def __init__(self, histogram: Histogram, label: str | None, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        histogram: Histogram,
+        label: str | None,
+        demands: Demands | None = None,
+        workers: int | None = None,
+    ) -> None:
         self.tracer = Tracer()
         self.queries = 0
         self._lock = threading.Lock()
         self.workers = workers or os.cpu_count() or 1
         self._histogram = histogram
         self._label = histogram.facets[label].tally if label else None
+        self._judge = None if demands is None else judge_for(histogram, demands, label)
         self._databases = [Database() for _ in range(self.workers)]
         self._pool = ThreadPoolExecutor(self.workers)
         self._tables: dict[Layout, str] = {}
@@ -62,7 +71,7 @@ class Workbench:
     @property
     def _counted(self) -> Tally:
         """What the main table of masks holds: a label's counts contain those of the rows."""
-        if self._label is not None and not self._subjects:
+        if self._label is not None and not self._subjects and self._judge is None:
             return self._label
         return self._histogram.tally
 
@@ -73,6 +82,8 @@ class Workbench:
     @property
     def can_roll_up(self) -> bool:
         """A label counted beside subjects needs two tables; these are not rolled up."""
+        if self._judge is not None:
+            return self._judge.can_roll_up
         return not (self._subjects and self._label is not None)
 
     def map(self, work: Callable[[Database, T], R], items: Sequence[T]) -> list[R]:
@@ -98,7 +109,8 @@ class Workbench:
         Fine schemes have many classes and, as their smallest sizes alone exceed the budget,
         none to suppress: of many schemes only those that have some are asked for classes.
         """
-        if not detail.budget or len(group.members) < MANY:
+        at_once = detail == EVERY_CLASS or not self._asks_for_details
+        if not detail.budget or at_once or len(group.members) < MANY:
             return self.query(database, layout, group, words, detail)
         sizes = self.query(database, layout, group, words, Detail())
         some = with_suppressible(sizes, detail)
@@ -123,14 +135,20 @@ class Workbench:
         arguments: list[object] = [numbers.tolist(), *(w.tolist() for w in members.T)]
         if group.rolled_up:
             arguments += np.bitwise_or.reduce(members, axis=0).tolist()
-        if detail.budget:
+        details = bool(detail.budget) and self._asks_for_details
+        if details:
             arguments += [detail.below, detail.budget]
-        name, statement = self._statement(database, layout, group.rolled_up, bool(detail.budget))
+        name, statement = self._statement(database, layout, group.rolled_up, details)
         with self._lock:
             self.queries += 1
         with self.tracer.running(f"{name} -- {len(members)} schemes"):
-            found = database.connection.execute(statement, arguments).fetchnumpy()
-        return {column: np.asarray(values) for column, values in found.items()}
+            fetched = database.connection.execute(statement, arguments).fetchnumpy()
+        found = {column: np.asarray(values) for column, values in fetched.items()}
+        return found if self._judge is None else self._judge.read(found, layout, detail)
+
+    @property
+    def _asks_for_details(self) -> bool:
+        return self._judge is None or self._judge.asks_for_details
 
     def _statement(
         self, database: Database, layout: Layout, rolled_up: bool, details: bool
@@ -145,6 +163,8 @@ class Workbench:
     def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
         """The query that scores candidates of a layout."""
         table = self._tables[layout]
+        if self._judge is not None:
+            return self._judge.sql(table, layout, rolled_up=rolled_up, details=details)
         return render(
             "evaluate.sql",
             table=table,
@@ -177,6 +197,10 @@ class Workbench:
     def _load_masks(self, layout: Layout) -> str:
         self._made += 1
         name = f"masks_{self._made}"
+        if self._judge is not None:
+            for table, rows in self._judge.tables(name, layout).items():
+                self._create(table, rows)
+            return name
         self._load(name, layout, self._counted)
         if self._label is not None and self._subjects:
             self._load(f"{name}_labels", layout, self._label)
@@ -193,14 +217,18 @@ class Workbench:
         table = pa.table(columns)
         if tally.has_movers:
             table = table.append_column("mover", pa.array(tally.mover, mask=tally.mover < 0))
+        self._create(name, table)
+
+    def _create(self, name: str, table: pa.Table) -> None:
         with self.tracer.running(f"CREATE TABLE {name}"):
             for database in self._databases:
                 database.load(name, table)
 
     def _drop(self, name: str) -> None:
+        beside = () if self._judge is None else self._judge.table_names(name)
         for database in self._databases:
-            database.drop(name)
-            database.drop(f"{name}_labels")
+            for table in (name, f"{name}_labels", *beside):
+                database.drop(table)
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -55,6 +55,17 @@ def count(
     return counter.by_row() if subject is None else counter.by_subject(subject)
 
 
+def count_population(
+    source: Source, quasis: Sequence[Quasi], space: Space, subject: str | None = None
+) -> Tally:
+    """Counts the people of a population by the atom tuples of a space.
+
+    Rows with a value that the space does not have are left out: nothing in a release is like
+    them.
+    """
+    return _Counter(source, quasis, ()).of_others(space.columns, subject)
+
+
 class _Counter:
     def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
         self.source = source
@@ -77,16 +88,11 @@ class _Counter:
         return Histogram(Space(columns), tally, total, total, facets)
 
     def by_subject(self, subject: str) -> Histogram:
-        info = self.source.column(subject)
-        kind = _supported(info.kind, subject, info.type)
-        identity = counted_value(subject, kind, info.type)
-        # Of the spellings of one person any could come back, so the templates choose the first.
-        spelling = exact(identity.copy()) if kind is Kind.TEXT else None
+        identity, spelling = self._identity(subject)
         people = self._count_subjects(subject, identity)
         table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
         columns, codes, rows = self._encoded(table)
-        movers = pc.unique(table["mover"]).drop_null()
-        numbered = movers.take(pc.sort_indices(movers))
+        numbered = _numbered(table)
         tally = _tally(codes, rows, table, numbered)
         facets = {}
         for value in self.values:
@@ -101,6 +107,38 @@ class _Counter:
             facets[value.name] = _facet(encoded, _tally(codes, rows, part, numbered))
         total = int(tally.rows.sum())
         return Histogram(Space(columns), tally, total, people, facets, subject)
+
+    def of_others(self, columns: Sequence[Column], subject: str | None) -> Tally:
+        """The tally over columns that were completed for another source."""
+        if subject is None:
+            table = self._fetch("count.sql", values=[])
+            numbered = None
+        else:
+            identity, spelling = self._identity(subject)
+            self._count_subjects(subject, identity)
+            table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
+            numbered = _numbered(table)
+        rows = _ints(table["n_rows"])
+        codes = np.column_stack(
+            [
+                encode(dataclasses.replace(c, domain=final.domain), table[f"q{j}"], rows).codes
+                for j, (c, final) in enumerate(zip(self.atoms, columns, strict=True))
+            ]
+        ).astype(np.int32)
+        sizes = np.array([column.size for column in columns])
+        known = ((codes != OUTSIDE) & (codes < sizes)).all(axis=1)
+        whole = _tally(codes, rows, None if subject is None else table, numbered)
+        return Tally(codes[known], rows[known], whole.people[known], whole.mover[known])
+
+    def _identity(self, subject: str) -> tuple[exp.Expr, exp.Expr | None]:
+        """The subject as it is counted, and its spelling where texts may be one person.
+
+        Of the spellings of one person any could come back, so the templates choose the first.
+        """
+        info = self.source.column(subject)
+        kind = _supported(info.kind, subject, info.type)
+        identity = counted_value(subject, kind, info.type)
+        return identity, exact(identity.copy()) if kind is Kind.TEXT else None
 
     def _atom(self, quasi: Quasi) -> Counted:
         info = self.source.column(quasi.name)
@@ -223,6 +261,12 @@ def _reordered(found: Domain, final: Domain) -> Codes:
 
 def _ints(fetched: pa.ChunkedArray) -> Ints:
     return np.asarray(fetched.cast(pa.int64()), dtype=np.int64)
+
+
+def _numbered(table: pa.Table) -> pa.Array:
+    """The people who are in several tuples, in order."""
+    movers = pc.unique(table["mover"]).drop_null()
+    return movers.take(pc.sort_indices(movers))
 
 
 def _tally(

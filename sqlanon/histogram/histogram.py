@@ -50,7 +50,10 @@ class Facet:
 
 @dataclass(frozen=True)
 class Histogram:
-    """A counted source. With no subject, every row is a person."""
+    """A counted source. With no subject, every row is a person.
+
+    `population` counts the people that those of the source are a part of, where they matter.
+    """
 
     space: Space
     tally: Tally
@@ -58,6 +61,7 @@ class Histogram:
     people: int
     facets: Mapping[str, Facet] = field(default_factory=dict)
     subject: str | None = None
+    population: Tally | None = None
 
     @cached_property
     def marginals(self) -> tuple[Ints, ...]:
@@ -78,6 +82,8 @@ class Histogram:
         for name, facet in sorted(self.facets.items()):
             digest.update(f"{name}\0{facet.domain.fingerprint}\0".encode())
             digest.update(_unordered_hash(facet.tally))
+        if self.population is not None:
+            digest.update(b"population\0" + _unordered_hash(self.population))
         return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The scores of the four papers, from raw integers.
+"""The scores of the four papers, from raw integers; further.py has those of others.
 
 N is the number of rows, s the suppressed ones, |Σ_j| the atoms of column j, |g| those of a
 row's group. k, class sizes and NECD speak of people, losses of rows.
@@ -13,18 +13,21 @@ row's group. k, class sizes and NECD speak of people, losses of rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import numpy.typing as npt
 
 from sqlanon.histogram import Histogram
-from sqlanon.measurement import Ints, Measurements
+from sqlanon.measurement import Floats, Ints, Measurements
+from sqlanon.metrics.further import FURTHER, FurtherMeasures, none_of
 from sqlanon.metrics.release import Released, release
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.privacy import Model
 from sqlanon.scheme import Column
+from sqlanon.suppression import Suppression
 
-Floats = npt.NDArray[np.float64]
+INTERNAL = ("glm_units", "rows_below", "violating", "reached", "k_most", "further")
+"""What searches need and nobody reads, at least not under this name."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,10 @@ class Scores:
     """One entry a scheme in every array; `ce` is NaN where no label was counted.
 
     `glm_units` is GLM in whole units, exact, for searches that decide by ties; `rows_below`
-    the rows in classes smaller than k, suppressed or not.
+    the rows in classes smaller than k, suppressed or not, and `violating` those in classes that
+    violate k or a model. `reached` has a column for every model: what the worst class reaches.
+    `k_most` bounds k from above where models are required, also of all that refine a scheme.
+    `further` has a column for each of FURTHER, NaN where it was not asked for.
     """
 
     k: Ints
@@ -47,21 +53,39 @@ class Scores:
     ce: Floats
     glm_units: Ints
     rows_below: Ints
+    violating: Ints
+    reached: Floats
+    k_most: Ints
+    further: Floats
 
     def __len__(self) -> int:
         return len(self.k)
 
     def row(self, i: int) -> dict[str, int | float | None]:
-        """One scheme's scores by name, as plain numbers; None where there is none."""
-        shown = [f.name for f in fields(self) if f.name not in ("glm_units", "rows_below")]
+        """One scheme's scores by name, as plain numbers; None where there is none.
+
+        Of the further measures those that were asked for.
+        """
+        shown = [f.name for f in fields(self) if f.name not in INTERNAL]
         named = {name: getattr(self, name)[i].item() for name in shown}
-        return {name: None if value != value else value for name, value in named.items()}
+        found = {name: None if value != value else value for name, value in named.items()}
+        further = zip(FURTHER, self.further[i].tolist(), strict=True)
+        return found | {name.value: value for name, value in further if value == value}
 
 
-def score(measured: Measurements, histogram: Histogram, suppression: Suppression) -> Scores:
-    """All scores of the measured schemes under a suppression rule."""
-    released = release(measured, suppression)
+def score(
+    measured: Measurements,
+    histogram: Histogram,
+    suppression: Suppression,
+    models: Sequence[Model] = (),
+    further: FurtherMeasures | None = None,
+) -> Scores:
+    """All scores of the measured schemes under a suppression rule.
+
+    They were measured for the models, and for the further measures that are asked for.
+    """
     columns = histogram.space.columns
+    released = release(measured, suppression, len(columns), models)
     glm = glm_of(released, columns)
     return Scores(
         k=released.k,
@@ -76,6 +100,12 @@ def score(measured: Measurements, histogram: Histogram, suppression: Suppression
         ce=ce_of(released, histogram.rows),
         glm_units=glm_units_of(released, columns),
         rows_below=released.rows_below,
+        violating=released.violating,
+        reached=released.reached,
+        k_most=released.k_most,
+        further=(
+            further.of(measured, released, suppression) if further else none_of(len(measured))
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from sqlanon.policy.columns import ColumnSection, HierarchySection, Role
 from sqlanon.policy.places import PublishSection, SourceSection
 from sqlanon.policy.policy import Policy, parse_policy, read_policy
+from sqlanon.policy.privacy import PrivacySection
 from sqlanon.policy.schema import Others, PolicySection
 from sqlanon.policy.settings import SearchSection, SuppressionSection
 
@@ -12,6 +13,7 @@ __all__ = [
     "Others",
     "Policy",
     "PolicySection",
+    "PrivacySection",
     "PublishSection",
     "Role",
     "SearchSection",

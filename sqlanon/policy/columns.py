@@ -172,6 +172,12 @@ class ColumnSection(Section):
             yield "range and granularity go together"
         if self.values is not None and isinstance(self.hierarchy, str):
             yield "the hierarchy file lists the domain already; leave values out"
+        given = self.hierarchy
+        if self.role is Role.SENSITIVE and isinstance(given, HierarchySection) and not given.table:
+            yield (
+                ".hierarchy: of a sensitive column is a file or a table; numbers and dates have "
+                "an order that needs none"
+            )
         if self.max_level is not None and self.min_level > self.max_level:
             yield (
                 f"min_level {self.min_level} is above max_level {self.max_level}; lower the one "
@@ -208,6 +214,10 @@ _QUASI_ONLY = ("quasi-identifiers", frozenset({Role.QUASI}))
 _PSEUDONYMS = ("pseudonyms", frozenset({Role.PSEUDONYM}))
 # Every other key is for quasi-identifiers.
 _ROLES_OF = {
+    "hierarchy": (
+        "quasi-identifiers and sensitive columns",
+        frozenset({Role.QUASI, Role.SENSITIVE}),
+    ),
     "stable": _PSEUDONYMS,
     "key": _PSEUDONYMS,
     "accept": (

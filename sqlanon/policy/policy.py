@@ -19,7 +19,7 @@ from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.partial import contradictions
 from sqlanon.policy.problems import describe, line_at
 from sqlanon.policy.schema import PolicySection
-from sqlanon.policy.variables import PUBLISH, SOURCE, Expansion, expand, key_place
+from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, expand, key_place
 
 DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")
 """How names of files end that hold data. Of these nothing is read, and so nothing shown."""
@@ -30,7 +30,7 @@ class Policy:
     """A valid policy. Relative paths in it start at `folder`; `origin` is for messages.
 
     The section holds addresses and keys as they are written, with their variables. What the
-    variables held when the policy was read is told by the three methods below only: keep it
+    variables held when the policy was read is told by the methods below only: keep it
     out of messages, and pass messages that may contain it through `hide`.
     """
 
@@ -46,6 +46,10 @@ class Policy:
     def publish_connection(self) -> str | None:
         """The address of another database for the release, variables filled in."""
         return self._expansion.texts.get(PUBLISH)
+
+    def population_connection(self) -> str | None:
+        """The address of the population's database, variables filled in."""
+        return self._expansion.texts.get(POPULATION)
 
     def key_of(self, column: str) -> str | None:
         """The secret of a column of stable pseudonyms; None where each release makes a new one."""

@@ -134,7 +134,9 @@ def _nodes_at(path: Path) -> list[Node]:
 
 
 def _below(node: Node, step: Any) -> Node | None:
-    found = node.get("properties", {}).get(step) or node.get("items")
+    found = node.get("properties", {}).get(step)
+    if found is None and isinstance(step, int):
+        found = node.get("items")
     if found is None and isinstance(step, int) and "prefixItems" in node:
         found = node["prefixItems"][min(step, len(node["prefixItems"]) - 1)]
     more = node.get("additionalProperties")

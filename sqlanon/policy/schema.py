@@ -13,12 +13,8 @@ from sqlanon.model import Mode, Output
 from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.fields import Flag, Section, about, refuse
 from sqlanon.policy.places import PublishSection, SourceSection
-from sqlanon.policy.settings import (
-    PreferenceSection,
-    PrivacySection,
-    SearchSection,
-    SuppressionSection,
-)
+from sqlanon.policy.privacy import PopulationSection, PrivacySection
+from sqlanon.policy.settings import PreferenceSection, SearchSection, SuppressionSection
 
 
 class Others(StrEnum):
@@ -42,6 +38,9 @@ class PolicySection(Section):
     one_row_per_person: Annotated[Flag, about("Promises that every row is another person.")] = False
     privacy: Annotated[
         PrivacySection | None, about("What every class of the release must satisfy.")
+    ] = None
+    population: Annotated[
+        PopulationSection | None, about("The people that those of the source are a part of.")
     ] = None
     preference: Annotated[
         PreferenceSection | None, about("The loss and bias that would still be welcome.")
@@ -81,6 +80,9 @@ class PolicySection(Section):
             frozenset({"columns"}): self._about_weights,
             frozenset(): self._about_single_columns,
             frozenset({"suppression", "privacy"}): self._about_suppression,
+            frozenset({"privacy", "columns"}): self._about_sensitive_columns,
+            frozenset({"privacy", "population"}): self._about_the_population,
+            frozenset({"preference", "search"}): self._about_the_walk,
             frozenset({"source", "publish"}): self._about_the_place,
             frozenset({"publish"}): self._about_a_view,
         }
@@ -120,6 +122,50 @@ class PolicySection(Section):
     def _about_suppression(self) -> Iterator[str]:
         if self.suppression.limit and self.privacy is None:
             yield "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
+
+    def _about_sensitive_columns(self) -> Iterator[str]:
+        if self.privacy is None:
+            return
+        sensitive = [name for name, c in self.columns.items() if c.role is Role.SENSITIVE]
+        for key, sections in self.privacy.of_columns().items():
+            for section in sections:
+                for name in section.columns or ():
+                    if name not in sensitive:
+                        yield (
+                            f"privacy.{key}.columns: {name!r} is no column with the role "
+                            f"sensitive; there are {', '.join(map(repr, sensitive)) or 'none'}"
+                        )
+            if sections and not sensitive:
+                yield f"privacy.{key}: needs a column with the role sensitive"
+
+    def _about_the_population(self) -> Iterator[str]:
+        if self.privacy is not None and self.privacy.k_map is not None and self.population is None:
+            yield (
+                "privacy.k_map: needs `population`, a table of the people that those of the "
+                "source are a part of"
+            )
+
+    def _about_the_walk(self) -> Iterator[str]:
+        start, aim = self.search.start, self.preference
+        if start is not None and aim is not None:
+            for key in ("loss", "bias"):
+                if getattr(start, key) != getattr(aim, key):
+                    yield (
+                        f"search.start.{key}: is {getattr(start, key)}, but the preference is in "
+                        f"{getattr(aim, key)}; a walk has one measure"
+                    )
+
+    def uncovered_sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that no model is for, and that nothing accepts as they are."""
+        sensitive = [name for name, c in self.columns.items() if c.role is Role.SENSITIVE]
+        sections = [] if self.privacy is None else self.privacy.of_columns().values()
+        covered = {
+            name
+            for several in sections
+            for section in several
+            for name in section.columns or sensitive
+        }
+        return tuple(name for name in sensitive if name not in covered)
 
     def _about_bounds(self) -> Iterator[str]:
         """Databases take names for equal that differ in upper and lower case only."""

@@ -1,26 +1,57 @@
-"""What a release must satisfy and how it is searched."""
+"""What would be welcome, what may be suppressed, and how solutions are searched."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from sqlanon.model import SuppressedRows
-from sqlanon.policy.fields import Flag, Number, Section, Share, Whole, Words, about
-
-
-class PrivacySection(Section):
-    """What every class of the released table must satisfy."""
-
-    k: Annotated[Whole, about("The least number of people in a class.", ge=1)]
+from sqlanon.model import BiasName, LossName, SuppressedRows
+from sqlanon.policy.fields import Flag, Number, Section, Share, Whole, Words, about, refuse
 
 
 class PreferenceSection(Section):
-    """The loss and bias that would still be welcome."""
+    """The loss and bias that would still be welcome: `nwp` and `necd`, or measures of choice."""
 
-    nwp: Annotated[Share, about("Information loss that would still be welcome.")]
-    necd: Annotated[Share, about("Bias that would still be welcome.")]
+    nwp: Annotated[Share | None, about("Information loss (NWP) that would still be welcome.")] = (
+        None
+    )
+    necd: Annotated[Share | None, about("Bias (NECD) that would still be welcome.")] = None
+    loss: Annotated[LossName, about("The measure of loss; goes with `loss_at`.")] = LossName.NWP
+    bias: Annotated[BiasName, about("The measure of bias; goes with `bias_at`.")] = BiasName.NECD
+    loss_at: Annotated[
+        Share | None, about("The loss that would still be welcome, in that measure.")
+    ] = None
+    bias_at: Annotated[
+        Share | None, about("The bias that would still be welcome, in that measure.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> PreferenceSection:
+        refuse([*self._about("loss", "nwp"), *self._about("bias", "necd")])
+        return self
+
+    def _about(self, what: str, short: str) -> Iterator[str]:
+        at = f"{what}_at"
+        given = [key for key in (short, at) if getattr(self, key) is not None]
+        if not given:
+            name = getattr(self, what)
+            wanted = at if what in self.model_fields_set else short
+            yield f".{wanted}: is missing; expected a number from 0 to 1, the {name} welcome"
+        if len(given) == 2:
+            yield f".{at}: says the same as {short}; leave one of the two out"
+        if short in given and getattr(self, what) != short:
+            yield f".{short}: is for {what}: {short}; give {at} for {getattr(self, what)}"
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """The welcome loss and bias, whichever way they are written."""
+        loss = self.nwp if self.loss_at is None else self.loss_at
+        bias = self.necd if self.bias_at is None else self.bias_at
+        assert loss is not None
+        assert bias is not None
+        return loss, bias
 
 
 class SuppressionSection(Section):
@@ -66,7 +97,8 @@ class SearchSection(Section):
         about("The search."),
     ] = "auto"
     loss: Annotated[
-        Literal["nwp", "glm", "dcn", "ce"] | None, about("The loss that is minimized.")
+        LossName | None,
+        about("The loss that is minimized (genitor, poka, front, exhaustive, optimal)."),
     ] = None
     seed: Annotated[
         Whole, about("Where random numbers start; the same seed gives the same result.", ge=0)

@@ -17,6 +17,8 @@ Place = tuple[Any, ...]
 
 SOURCE: Place = ("source", "connection")
 PUBLISH: Place = ("publish", "connection")
+POPULATION: Place = ("population", "connection")
+ADDRESSES = (SOURCE, POPULATION, PUBLISH)
 MIN_KEY = 16
 
 _DOLLAR = re.compile(r"\$(?:(\$)|\{([^}]*)\}?)?")
@@ -33,7 +35,7 @@ def key_place(column: str) -> Place:
 
 def is_secret(place: Place) -> bool:
     """Whether what stands there is kept out of messages."""
-    return place in (SOURCE, PUBLISH) or (len(place) == 3 and place == key_place(place[1]))
+    return place in ADDRESSES or (len(place) == 3 and place == key_place(place[1]))
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _secrets(
 ) -> Iterator[Secret]:
     """Of an address what its variables hold; of a key all of it, even where it is written out."""
     names = dict.fromkeys(match[2] for match in _DOLLAR.finditer(text) if match[2])
-    if place not in (SOURCE, PUBLISH):
+    if place not in ADDRESSES:
         shown = "".join(f"${{{name}}}" for name in names) or "(the key)"
         ends = range(_EXCERPT, len(filled) + 1)
         yield Secret(shown, filled, frozenset(filled[end - _EXCERPT : end] for end in ends))
@@ -124,7 +126,7 @@ def _secrets(
 def _written(document: Any) -> Iterator[tuple[Place, str]]:
     columns = _at(document, ("columns",))
     names = list(columns) if isinstance(columns, Mapping) else []
-    for place in (SOURCE, *map(key_place, names), PUBLISH):
+    for place in (SOURCE, POPULATION, *map(key_place, names), PUBLISH):
         text = _at(document, place)
         if isinstance(text, str):
             yield place, text
@@ -150,7 +152,7 @@ def _mistakes(text: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _too_short(place: Place, text: str) -> Iterator[str]:
-    if place in (SOURCE, PUBLISH):
+    if place in ADDRESSES:
         if not text.strip():
             yield "is empty; expected the address of a database"
     elif len(text) < MIN_KEY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -23,6 +23,7 @@ class Place:
     """Where a release goes.
 
     source     the relation to read, its tables by their full names
+    population that of k-map and of the risks within it, likewise; None where there is none
     target     the full name of the table or view; None for a file
     former     what is replaced there
     stage      the full name of the table that is built and verified first
@@ -35,6 +36,7 @@ class Place:
     former: TableDetails | None
     stage: exp.Table
     temporary: bool
+    population: exp.Expr | None = None
 
 
 def stage_name() -> str:
@@ -44,9 +46,20 @@ def stage_name() -> str:
 
 def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
     """The place of a release; a PublishError says why there is none."""
+    population = release.recipe.population
+    if population is not None:
+        population = qualified(engine, population)
+    return replace(_find_place(engine, release, population, stage), population=population)
+
+
+def _find_place(
+    engine: PublishingEngine, release: Release, population: exp.Expr | None, stage: str
+) -> Place:
     source = qualified(engine, release.recipe.source)
     if release.file is not None:
-        _refuse_source_file(engine, release.file, source)
+        _refuse_read_file(engine, release.file, source, "the source")
+        if population is not None:
+            _refuse_read_file(engine, release.file, population, "the population")
         return Place(source, None, None, engine.temporary(stage), temporary=True)
     reads = engine.reads(source)
     if release.mode is Mode.REPLACE:
@@ -63,8 +76,12 @@ def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
             f"{name} is the source itself, or one of the tables that it reads; take another "
             "name, or mode: replace"
         )
+    if population is not None:
+        _refuse_population(engine, target, population)
     if release.mode is Mode.VIEW:
-        _check_view(name, target, former, reads)
+        _check_view(name, target, former, reads, "its source")
+        if population is not None and release.recipe.counts_population:
+            _check_view(name, target, former, engine.reads(population), "the population")
         return Place(source, target, former, engine.temporary(stage), temporary=True)
     if former is not None and former.is_view:
         raise PublishError(f"{name} is a view, not a table; take another name, or drop it first")
@@ -109,7 +126,20 @@ def _refuse_referenced(former: TableDetails | None) -> None:
         )
 
 
-def _check_view(name: str, target: exp.Table, former: TableDetails | None, reads: Reads) -> None:
+def _refuse_population(engine: PublishingEngine, target: exp.Table, population: exp.Expr) -> None:
+    """The population is needed for the next release, and it is nobody's to replace."""
+    reads = engine.reads(population)
+    tables = [*reads.tables, *reads.named, *_named(population)]
+    if any(_same(engine, target, table) for table in tables):
+        raise PublishError(
+            f"{_text(target)} is the population, or one of the tables that it reads; take another "
+            "name"
+        )
+
+
+def _check_view(
+    name: str, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
+) -> None:
     if former is not None and not former.is_view:
         raise PublishError(f"{name} is a table, not a view; take another name, or drop it first")
     # What a view names in a part that the plan leaves out would be missing later.
@@ -119,8 +149,7 @@ def _check_view(name: str, target: exp.Table, former: TableDetails | None, reads
     if others or not reads.only_tables:
         what = ", ".join(map(_text, others)) or "something else than tables"
         raise PublishError(
-            f"a view reads what is in its own database, but its source reads {what}; take mode "
-            "table"
+            f"a view reads what is in its own database, but {whose} reads {what}; take mode table"
         )
 
 
@@ -151,15 +180,15 @@ def _same(engine: PublishingEngine, target: exp.Table, table: exp.Table) -> bool
     return all(getattr(target, part) == getattr(located, part) for part in parts)
 
 
-def _refuse_source_file(engine: PublishingEngine, file: Path, source: exp.Expr) -> None:
+def _refuse_read_file(engine: PublishingEngine, file: Path, relation: exp.Expr, what: str) -> None:
     if not file.exists():
         return
-    reads = engine.may_read(source, file)
+    reads = engine.may_read(relation, file)
     if reads:
-        raise PublishError(f"file {file} is the source itself, or part of it; take another name")
+        raise PublishError(f"file {file} is {what} itself, or part of it; take another name")
     if reads is None:
         raise PublishError(
-            f"file {file} exists, and it cannot be told whether the source reads it; take "
+            f"file {file} exists, and it cannot be told whether {what} reads it; take "
             "another name, or remove the file first"
         )
 

@@ -31,6 +31,8 @@ class Checks:
                    reason why what is found in them is accepted, or None
     pseudonyms     the pseudonyms among them, with whether they are the same in every release
     sensitive      the sensitive columns
+    uncovered      those of them that no model is for
+    homogeneity    why these are accepted; None refuses the release
     """
 
     most_left_out: int = 0
@@ -38,6 +40,8 @@ class Checks:
     verbatim: Mapping[str, str | None] = field(default_factory=dict)
     pseudonyms: Mapping[str, bool] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
+    homogeneity: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class Release:
         """What the staged table must be; `subject` is its private column.
 
         `unseen` rows hold values that belong to no group; they may be missing where the recipe
-        leaves them out.
+        leaves them out. What the source and the population hold is for the caller to count.
         """
         most = self.checks.most_left_out + _share(self.checks.limit, source_rows)
         if self.recipe.unseen is Unseen.LEAVE_OUT or self.mode is Mode.VIEW:
@@ -126,6 +130,10 @@ class Release:
             pseudonyms=self.checks.pseudonyms,
             sensitive=self.checks.sensitive,
             marker=self.recipe.marker if self.recipe.suppress else None,
+            models=self.recipe.models,
+            hierarchies=self.recipe.hierarchies,
+            uncovered_sensitive=self.checks.uncovered,
+            homogeneity=self.checks.homogeneity,
         )
 
 

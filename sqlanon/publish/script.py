@@ -35,7 +35,7 @@ class Script:
     def __init__(self, release: Release, place: Place, dialect: str) -> None:
         self._release, self._place, self._dialect = release, place, dialect
         guarded = release.mode is Mode.VIEW
-        recipe: Recipe = changed(release.recipe, source=place.source)
+        recipe: Recipe = changed(release.recipe, source=place.source, population=place.population)
         keep = recipe.subject is not None
         self.compiled: Compiled = compile_release(recipe, guarded=guarded, keep_subject=keep)
         self.released: Compiled = compile_release(recipe, guarded=guarded)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.compile import compile_release
-from sqlanon.engines import PublishingEngine
+from sqlanon.compile import compile_population, compile_release
+from sqlanon.compile.population import population_subject
+from sqlanon.engines import PublishingEngine, Source
 from sqlanon.errors import UncoveredValueError, VerificationError
 from sqlanon.model import Unseen, counted
 from sqlanon.publish.place import Place
@@ -16,7 +17,13 @@ from sqlanon.publish.release import Release
 from sqlanon.publish.script import Script
 from sqlanon.publish.stages import Stages
 from sqlanon.publish.transaction import UNCHANGED
-from sqlanon.verify import Verification, table_hash, verify_release
+from sqlanon.verify import (
+    Reference,
+    Verification,
+    reference_of,
+    table_hash,
+    verify_release,
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,12 @@ def build_stage(
         engine.run(statement)
     stages.enter("verifying")
     uncovered = _uncovered_rows(engine, release, place, unseen, source_rows)
-    expected = release.expected(source_rows, script.compiled.subject, uncovered)
+    expected = replace(
+        release.expected(source_rows, script.compiled.subject, uncovered),
+        reference=_reference(engine, release, place),
+        population=_population(release, place),
+        population_subject=population_subject(release.recipe),
+    )
     verification = verify_release(engine, place.stage, expected)
     if not verification.holds:
         listed = "".join(f"\n  {problem}" for problem in verification.problems)
@@ -58,6 +70,25 @@ def build_stage(
     stages.enter("hashing", f"{source_rows - verification.left_out:,} rows verified")
     hashed = table_hash(engine, place.stage, release.recipe.released_names)
     return Staged(source_rows, unseen, verification, hashed)
+
+
+def _reference(engine: PublishingEngine, release: Release, place: Place) -> dict[str, Reference]:
+    """What the whole source holds of every sensitive column, also in rows that are left out."""
+    source = Source(engine, place.source, "the source", engine.columns(place.source))
+    usable = {info.name for info in source.columns if info.kind is not None}
+    return {
+        name: reference_of(source, name, release.recipe.subject)
+        for name in release.checks.sensitive
+        if name in usable  # of others the verification says why they cannot be counted
+    }
+
+
+def _population(release: Release, place: Place) -> exp.Expr | None:
+    """The population, generalized by the SQL that generalizes the source."""
+    if place.population is None:
+        return None
+    recipe = replace(release.recipe, source=place.source, population=place.population)
+    return compile_population(recipe).subquery("population")
 
 
 def _count_unseen(engine: PublishingEngine, release: Release, script: Script) -> dict[str, int]:

@@ -180,7 +180,7 @@ class _Walks:
         batch = problem.space.batch_of_bits(bits)
         scores = problem.evaluate(batch)
         terms = _terms(problem, scores)
-        self._learn(rows[scores.rows_below > problem.budget])
+        self._learn(rows[problem.hopeless(scores)])
         may = np.flatnonzero(problem.feasible(scores) & (_value(terms, lesser) <= limit))
         walk, first = np.unique(drawn.scheme[may], return_index=True)
         taken = may[first]
@@ -207,7 +207,7 @@ class _Walks:
 
 def _terms(problem: Problem, scores: Scores) -> Floats:
     """The two terms of ach, one row a scheme."""
-    return np.column_stack(problem.preference.terms(scores.nwp, scores.necd))
+    return np.column_stack(problem.preference.terms(*problem.loss_and_bias(scores)))
 
 
 def _value(terms: Floats, lesser: float) -> Floats:

@@ -17,7 +17,6 @@ import numpy as np
 
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
-from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
@@ -55,7 +54,7 @@ SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
 LOSS_ONLY = 1e9
-"""A preferred NECD under which only NWP counts."""
+"""A preferred bias under which only the loss counts."""
 
 
 def auto(
@@ -123,7 +122,7 @@ class _Run:
         problem, before = self._problem, self._asked
         starts = [self._polished(problem, self._evolved(problem, rng, start))]
         if not self._over:
-            aim = Preference(problem.preference.nwp, LOSS_ONLY)
+            aim = replace(problem.preference, bias=LOSS_ONLY)
             for_loss = replace(problem, preference=aim)
             place = self._evolved(for_loss, rng, None)
             place = self._judged(self._polished(for_loss, place))

@@ -9,14 +9,18 @@ same k, so again k(Y) ≤ k(X). A node X that reaches it gives no such bound: Y 
 class that X keeps, and only larger classes are left. It does so only by suppressing the
 smallest class of X whole, beside all that X suppresses, for these rows are in classes below
 the given k of Y too; so k(Y) ≤ k(X) if suppressed(X) + k(X) exceeds the limit. Otherwise what
-remains is k(Y) ≤ largest class of Y ≤ largest class of X.
+remains is k(Y) ≤ largest class of Y ≤ largest class of X. Where other models are required,
+classes of any size may be suppressed. However the rows to suppress are chosen, all classes
+smaller than k(Y) are among them, so they are within the limit; η would take them too, and k(Y)
+is at most what X has under η.
 
-*Loss.* A suppressed row costs at least as much as it would if it were kept, so every loss is at
+*LossName.* A suppressed row costs at least as much as it would if it were kept, so every loss is at
 least the loss without suppression, and that one grows from Y to X: merging classes adds to
 Σ rows² (DCN) and to the rows outside the majority (CE). GLM and NWP without suppression are
 sums over columns and known for every node without a query. DCN has a bound the other way,
 too: if each group of X splits into at most m groups of Y, then Σ rows² of Y ≥ that of X / m,
-by Cauchy and Schwarz.
+by Cauchy and Schwarz. The losses beyond the papers' are not bounded: for these a search is
+exact too, but spares fewer nodes.
 """
 
 from __future__ import annotations
@@ -27,9 +31,10 @@ from collections.abc import Callable
 import numpy as np
 
 from sqlanon.metrics import Scores
+from sqlanon.model import LossName
 from sqlanon.scheme import Column
 from sqlanon.search.lattice import Lattice, Values, comparable_loss
-from sqlanon.search.problem import Ints, Loss, Problem
+from sqlanon.search.problem import Ints, Problem
 
 UNLIMITED = 2**62
 SLACK = 1e-11
@@ -58,6 +63,8 @@ class UpperK:
         monotone = self._always_monotone | binding | ~self._problem.feasible(scores)
         found = np.full(self._lattice.size, UNLIMITED, dtype=np.int64)
         found[nodes] = np.where(monotone, scores.k, scores.k_max)
+        if self._problem.models and self._problem.budget:
+            found[nodes] = scores.k_most
         spread = self._lattice.spread_down(np.minimum, found)
         np.minimum(self.upper, spread, out=self.upper)
 
@@ -71,7 +78,7 @@ class LowerLoss:
     def __init__(self, problem: Problem, lattice: Lattice) -> None:
         self._problem = problem
         self._lattice = lattice
-        self.separable = problem.loss in (Loss.GLM, Loss.NWP)
+        self.separable = problem.loss in (LossName.GLM, LossName.NWP)
         # Without suppression. Kept apart from `lower`: only these bounds pass on to others.
         self._kept: Values = np.zeros(lattice.size, dtype=np.int64)
         self.lower = _separable_loss(problem, lattice) if self.separable else self._kept
@@ -79,17 +86,17 @@ class LowerLoss:
 
     def learn(self, nodes: Ints, scores: Scores) -> None:
         """Takes in evaluated nodes: what their kept rows lose, every generalization loses."""
-        if self.separable:
+        if self._problem.loss not in (LossName.DCN, LossName.CE):
             return
         loss = comparable_loss(self._problem, scores)
-        if self._problem.loss is Loss.DCN:
+        if self._problem.loss is LossName.DCN:
             # A suppressed class of r rows was charged N·r; without suppression it costs r² ≥ r.
             kept = loss - (self._problem.rows - 1) * scores.suppressed
         else:
             kept = loss - scores.suppressed
         self._kept[nodes] = np.maximum(self._kept[nodes], kept)
         self._kept = self._lattice.spread_up(np.maximum, self._kept)
-        if self._problem.loss is Loss.DCN:
+        if self._problem.loss is LossName.DCN:
             self._learn_from_splits()
         self.lower = np.maximum(self.lower, self._kept)
 
@@ -112,23 +119,26 @@ class LowerLoss:
         With a given k a feasible specialization of X suppresses every row that X has in
         classes below k, at the full price. Without one `rows_below` is 0 and says nothing.
         """
-        if not scores.rows_below.any():
+        price = _price_of_a_row(self._problem)
+        if not scores.rows_below.any() or not price:
             return
         found = np.zeros(self._lattice.size, dtype=np.int64)
         found[nodes] = scores.rows_below
         spread = self._lattice.spread_down(np.maximum, found)
         # As the bounds are: GLM in units may need whole numbers of any length.
         rows = spread.astype(self.lower.dtype)
-        self.lower = np.maximum(self.lower, rows * _price_of_a_row(self._problem))
+        self.lower = np.maximum(self.lower, rows * price)
 
 
 def _price_of_a_row(problem: Problem) -> int | float:
-    """What a suppressed row costs, in the values of `comparable_loss`."""
-    if problem.loss is Loss.GLM:
+    """What a suppressed row costs at least, in the values of `comparable_loss`."""
+    if problem.loss is LossName.GLM:
         return _glm_unit(problem) * len(problem.space.columns)
-    if problem.loss is Loss.DCN:
+    if problem.loss is LossName.DCN:
         return problem.rows
-    return 1 if problem.loss is Loss.CE else (1 - SLACK) / problem.rows
+    if problem.loss in (LossName.CLASS_SIZE, LossName.AMBIGUITY):
+        return 0
+    return 1 if problem.loss is LossName.CE else (1 - SLACK) / problem.rows
 
 
 def _glm_unit(problem: Problem) -> int:
@@ -142,7 +152,7 @@ def _separable_loss(problem: Problem, lattice: Lattice) -> Values:
     levels = np.minimum(lattice.low + steps, lattice.high)
     by_level = problem.column_loss(problem.space.batch_of_levels(levels))
     price: Callable[[int], Values]
-    if problem.loss is Loss.GLM:
+    if problem.loss is LossName.GLM:
         unit = _glm_unit(problem)
         exact = np.int64 if unit * problem.rows * len(columns) < UNLIMITED else object
 
@@ -158,7 +168,7 @@ def _separable_loss(problem: Problem, lattice: Lattice) -> Values:
     total = np.zeros(1, dtype=price(0).dtype)
     for j in range(len(columns)):
         total = np.add.outer(total, price(j)[: lattice.extents[j]]).reshape(-1)
-    return total if problem.loss is Loss.GLM else np.maximum(total - SLACK, 0)
+    return total if problem.loss is LossName.GLM else np.maximum(total - SLACK, 0)
 
 
 def _most_parts(column: Column) -> Ints:

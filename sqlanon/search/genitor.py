@@ -21,7 +21,7 @@ from sqlanon.scheme import Bits
 from sqlanon.search.crossover import Crossover, New, Trad
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.population import Fitness, Population, parents
-from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.search.problem import Problem, exact_loss, shown_loss
 from sqlanon.search.taxonomy import Splits
 
 
@@ -76,9 +76,13 @@ def genitor(
     """The best of the last population, and what it offers at higher k.
 
     `start` holds valid bit strings that the first population begins with; the rest of it is
-    drawn uniformly among the valid ones. Among equal solutions the first found is taken.
+    drawn uniformly among the valid ones. Where models are required beyond k it begins with the
+    coarsest scheme unless told otherwise, because few others may satisfy them. Among equal
+    solutions the first found is taken.
     """
     run = Run(problem, settings, rng, watch)
+    if start is None and problem.models:
+        start = np.concatenate([c.coarsest.bits for c in problem.space.columns])[None]
     run.begin(start)
     while not run.ended:
         run.step()
@@ -159,7 +163,7 @@ class Run:
     def _enter(self, bits: Bits) -> None:
         """Scores individuals together and offers them to the population one by one."""
         scores = self.problem.evaluate(self.problem.space.batch_of_bits(bits))
-        losses = getattr(scores, self.problem.loss.value)
+        losses = shown_loss(self.problem, scores)
         for i, fitness in enumerate(fitness_of(self.problem, scores)):
             self.evaluations += 1
             best = self.population.fitness[:1]
@@ -176,11 +180,16 @@ class Run:
 
 
 def fitness_of(problem: Problem, scores: Scores) -> list[Fitness]:
-    """What the population is sorted by."""
+    """What the population is sorted by.
+
+    What is missing to models beyond k says little: often it is the same for all schemes but the
+    coarsest. So with these the rows in classes that violate one come first.
+    """
     missing = np.maximum(problem.f2(scores), 0)
-    below = np.where(missing > 0, scores.rows_below, 0)
+    below = np.where(missing > 0, scores.violating, 0)
     loss = exact_loss(problem, scores)
-    return list(zip(missing.tolist(), below.tolist(), loss.tolist(), strict=True))
+    first, second = (below, missing) if problem.models else (missing, below)
+    return list(zip(first.tolist(), second.tolist(), loss.tolist(), strict=True))
 
 
 def _outcome(run: Run) -> Outcome:
@@ -188,7 +197,9 @@ def _outcome(run: Run) -> Outcome:
     problem = run.problem
     everyone = problem.space.batch_of_bits(run.population.bits)
     scores = problem.evaluate(everyone)
-    losses, ks = exact_loss(problem, scores).tolist(), scores.k.tolist()
+    losses = exact_loss(problem, scores).tolist()
+    # What violates a model offers nothing at any k.
+    ks = np.where(problem.satisfied(scores), scores.k, 0).tolist()
     front: list[int] = []
     for rank in sorted(range(len(ks)), key=lambda rank: (losses[rank], -ks[rank])):
         if not front or ks[rank] > ks[front[-1]]:

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
+from sqlanon.model import LossName
 from sqlanon.scheme import Batch, Space
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.problem import Ints, Loss, Problem, exact_loss
+from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
 
 Values = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -138,7 +139,8 @@ class NodeScores:
     """k and loss of the nodes evaluated so far, each node evaluated once.
 
     `k` and `loss` are indexed by node and mean something where `known`; losses can be
-    compared for equality. The entry of NONE is k = 0 and loss 0, as the POkA paper has it.
+    compared for equality. A node that violates a model beyond k has k = 0. The entry of NONE
+    is k = 0 and loss 0, as the POkA paper has it.
     `over` says that the watch wants the search to end.
     """
 
@@ -147,6 +149,7 @@ class NodeScores:
         self.lattice = lattice
         self.watch = watch
         self.known = np.zeros(lattice.size + 1, dtype=bool)
+        self._fits = np.zeros(lattice.size + 1, dtype=bool)
         self.k = np.zeros(lattice.size + 1, dtype=np.int64)
         self.loss: Values = np.zeros(lattice.size + 1, dtype=np.int64)
         self.evaluated = 0
@@ -174,7 +177,9 @@ class NodeScores:
         loss = comparable_loss(self.problem, scores)
         if loss.dtype != self.loss.dtype and (not self.evaluated or loss.dtype == object):
             self.loss = self.loss.astype(loss.dtype)
-        self.k[nodes], self.loss[nodes], self.known[nodes] = scores.k, loss, True
+        self._fits[nodes] = self.problem.satisfied(scores)
+        self.k[nodes] = np.where(self._fits[nodes], scores.k, 0)
+        self.loss[nodes], self.known[nodes] = loss, True
         self.evaluated += len(nodes)
         feasible = np.flatnonzero(self.problem.feasible(scores))
         if len(feasible):
@@ -191,14 +196,21 @@ class NodeScores:
         """Of the given nodes the Pareto-optimal ones, k descending and so loss descending.
 
         Of nodes with equal k and loss the one with the lexicographically least levels stays.
+        Nodes that violate a model are not among them.
         """
+        nodes = nodes[self._fits[nodes]]
         order = nodes[np.lexsort((nodes, self.loss[nodes], -self.k[nodes]))]
         losses = self.loss[order]
         best_before = np.minimum.accumulate(losses)[:-1]
         return order[np.append(True, losses[1:] < best_before)] if len(order) else order
 
     def outcome(self, method: str, solutions: Ints, notes: Sequence[str] = ()) -> Outcome:
-        """The answer of a search: chosen is the least loss with k ≥ problem.k."""
+        """The answer of a search: chosen is the least loss with k ≥ problem.k.
+
+        Without any solution the top is listed, which comes closest.
+        """
+        if not len(solutions):
+            solutions = np.array([self.lattice.top])
         batch = self.lattice.batch(solutions)
         feasible = np.flatnonzero(self.k[solutions] >= self.problem.k)
         order = np.lexsort((-self.k[solutions[feasible]], self.loss[solutions[feasible]]))
@@ -224,11 +236,7 @@ def comparable_loss(problem: Problem, scores: Scores) -> Values:
 
     NWP is a float whose last digits depend on the company a scheme is evaluated in.
     """
-    if problem.loss is Loss.CE and np.isnan(scores.ce).any():
+    if problem.loss is LossName.CE and np.isnan(scores.ce).any():
         raise SearchError("the loss ce needs a label column; give one column that role")
-    return np.round(scores.nwp, 12) if problem.loss is Loss.NWP else exact_loss(problem, scores)
-
-
-def shown_loss(problem: Problem, scores: Scores) -> Values:
-    """The loss as reports show it."""
-    return np.asarray(getattr(scores, problem.loss.value))
+    loss = exact_loss(problem, scores)
+    return np.round(loss, 12) if loss.dtype == np.float64 else loss

@@ -53,6 +53,8 @@ def front(
 
 def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Mask:
     """The nodes that may still add a point to the front."""
+    if not len(found):  # nothing so far satisfies what is required beyond k
+        return ~nodes.known[:-1]
     # The found points descend in k and in loss: the last with enough k has the least loss.
     rival = np.searchsorted(-nodes.k[found], -upper.upper, side="right") - 1
     covered = (rival >= 0) & (nodes.loss[found][rival] <= lower.lower)

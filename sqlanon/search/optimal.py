@@ -1,6 +1,7 @@
 """The least loss at a given k and suppression limit, exact, from few nodes of a lattice.
 
-Whether a node reaches k is monotone: an infeasible node rules out its specializations. A
+Whether a node reaches k is monotone: an infeasible node rules out its specializations, and so
+does one that violates another model where that is monotone too (see Problem.hopeless). A
 feasible one bounds the loss from above and so rules out every node whose bound of loss from
 below (see `bounds`) is larger, its generalizations mostly. Each wave takes nodes from the
 middle of what is open, which are likely to rule out many either way. Once the best loss is
@@ -68,7 +69,7 @@ class _Search:
             self._lower.learn_suppressed(part, scores)
             feasible = self._problem.feasible(scores)
             short = np.zeros(self._lattice.size, dtype=bool)
-            short[part[~feasible]] = True
+            short[part[self._problem.hopeless(scores)]] = True
             self._infeasible |= self._lattice.spread_down(np.logical_or, short)
             known = part[feasible] if self._best is None else np.append(part[feasible], self._best)
             if len(known):

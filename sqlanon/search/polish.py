@@ -39,10 +39,10 @@ class Place:
 def rank_of(problem: Problem, scores: Scores) -> Floats:
     """What the solution to OP minimizes: ach, then −k, then pref_dev, feasible schemes first.
 
-    Before them come, for those that are not, the rows in classes below k beyond the
-    suppression limit and the shortfall in k: the way to k is longer than k can tell.
+    Before them come, for those that are not, the rows in classes that violate k or a model,
+    beyond the suppression limit, and the shortfall: the way is longer than that can tell.
     """
-    beyond = np.maximum(scores.rows_below - problem.budget, 0)
+    beyond = np.maximum(scores.violating - problem.budget, 0)
     shortfall = np.maximum(problem.f2(scores), 0)
     beyond = np.where(shortfall > 0, beyond, 0)
     ach, dev = problem.f1(scores), problem.pref_dev(scores)
@@ -135,9 +135,9 @@ class _Walk:
         return self._best(here, changes, None)
 
     def _by_bias(self, here: Place) -> bool:
-        """Whether the ach of a scheme is that of its NECD, so that bounds on it will help."""
-        preference, scores = self._problem.preference, here.scores
-        by_loss = preference.ach(scores.nwp, np.zeros(1))
+        """Whether the ach of a scheme is that of its bias, so that bounds on it will help."""
+        loss, _ = self._problem.loss_and_bias(here.scores)
+        by_loss = self._problem.preference.ach(loss, np.zeros(1))
         return not self._problem.budget and float(by_loss[0]) < here.ach
 
     def _scored(self, here: Place, changes: Changes) -> Place | None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from sqlanon.scheme import Bits
 
-Fitness = tuple[int, int, int | float]
-"""What is missing to k, the rows in classes below k (both 0 when feasible), and the loss, in
-this order: the smaller the better."""
+Fitness = tuple[int | float, int | float, int | float]
+"""What is missing to k or a model and the rows in classes that violate it, both 0 when feasible,
+then the loss: the smaller the better."""
 
 
 class Population:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.metrics import Scores
+from sqlanon.metrics import Scores, scaled
+from sqlanon.model import BiasName, LossName
 from sqlanon.preference import Preference
+from sqlanon.privacy import Model
 from sqlanon.scheme import Batch, Space
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
-
-class Loss(StrEnum):
-    """The information loss that a single-objective or lattice search minimizes."""
-
-    NWP = "nwp"
-    GLM = "glm"
-    DCN = "dcn"
-    CE = "ce"
+MOST_MISSING = 1e9
+"""More is never missing to a model: an infinite number has no distance from others."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,8 @@ class Problem:
     column_loss   Σ over rows of (atoms in the row's group − 1) by column, without any
                   suppression; it costs no query
     k             the k that a feasible solution reaches (k_pref in the papers)
+    models        what it satisfies beyond k; `evaluate` measures them in this order
+    monotone      whether classes that satisfy all of them do so after a merge
     preference    the point that the achievement function aims at
     budget        rows that may be suppressed, so that bounds can account for them
     """
@@ -43,33 +42,84 @@ class Problem:
     rows: int
     k: int
     preference: Preference
-    loss: Loss = Loss.NWP
+    loss: LossName = LossName.NWP
     budget: int = 0
+    models: tuple[Model, ...] = ()
+    monotone: bool = True
 
     def f1(self, scores: Scores) -> Floats:
         """The first objective of MOOP: the achievement function."""
-        return self.preference.ach(scores.nwp, scores.necd)
+        return self.preference.ach(*self.loss_and_bias(scores))
 
-    def f2(self, scores: Scores) -> Ints:
-        """The second objective of MOOP: what is missing to k; at most 0 when feasible."""
-        return self.k - scores.k
+    def loss_and_bias(self, scores: Scores) -> tuple[Floats, Floats]:
+        """What the preference speaks of, in its measures."""
+        by_loss, by_bias = self.preference.loss_by, self.preference.bias_by
+        if by_loss is LossName.NWP and by_bias is BiasName.NECD:
+            return scores.nwp, scores.necd
+        return scaled(by_loss, scores, self.rows), scaled(by_bias, scores, self.rows)
 
-    def feasible(self, scores: Scores) -> npt.NDArray[np.bool_]:
-        return np.asarray(scores.k >= self.k)
+    def f2(self, scores: Scores) -> npt.NDArray[Any]:
+        """The second objective of MOOP: what is missing to k; at most 0 when feasible.
+
+        With further models it is the worst shortfall, each on its own scale.
+        """
+        if not self.models:
+            return self.k - scores.k
+        missing: Floats = np.maximum(self.k - scores.k, self._shortfalls(scores).max(axis=1))
+        return missing
+
+    def _shortfalls(self, scores: Scores) -> Floats:
+        """What is missing to each model, one column each."""
+        missing = [m.shortfall(scores.reached[:, i]) for i, m in enumerate(self.models)]
+        return np.minimum(np.column_stack(missing), MOST_MISSING)
+
+    def feasible(self, scores: Scores) -> Mask:
+        """Which schemes reach k and satisfy every model."""
+        return np.asarray((scores.k >= self.k) & self.satisfied(scores))
+
+    def satisfied(self, scores: Scores) -> Mask:
+        """Which schemes satisfy every model, whatever their k."""
+        if not self.models:
+            return np.ones(len(scores), dtype=bool)
+        return np.asarray((self._shortfalls(scores) <= 0).all(axis=1))
+
+    def hopeless(self, scores: Scores) -> Mask:
+        """Which schemes are infeasible together with everything that refines them.
+
+        Rows in classes below k only grow as classes are split. Rows in classes that violate
+        another model may become fewer: the part that violates is split off and suppressed. Only
+        where nothing is suppressed does one such class remain, if the models are monotone.
+        """
+        below = scores.rows_below > self.budget
+        if self.models and (self.budget or not self.monotone):
+            return np.asarray(below)
+        return np.asarray(below | ~self.feasible(scores))
 
     def pref_dev(self, scores: Scores) -> Floats:
-        return self.preference.pref_dev(scores.nwp, scores.necd)
+        return self.preference.pref_dev(*self.loss_and_bias(scores))
 
 
 def exact_loss(problem: Problem, scores: Scores) -> npt.NDArray[np.generic]:
     """The loss to minimize in values that can be compared for equality.
 
-    GLM, DCN and CE are whole numbers of units; NWP, whose weights are real numbers, is not.
+    GLM, DCN and CE are whole numbers of units; NWP, whose weights are real numbers, is not, nor
+    are the further losses.
     """
-    if problem.loss is Loss.GLM:
+    if problem.loss is LossName.GLM:
         return scores.glm_units
-    if problem.loss is Loss.DCN:
+    if problem.loss is LossName.DCN:
         return scores.dcn
-    if problem.loss is Loss.CE:
+    if problem.loss is LossName.CE:
         return np.rint(scores.ce * problem.rows).astype(np.int64)
-    return scores.nwp
+    return shown_loss(problem, scores)
+
+
+PLAIN = (LossName.NWP, LossName.GLM, LossName.DCN, LossName.CE)
+"""The losses of the papers, which every score has."""
+
+
+def shown_loss(problem: Problem, scores: Scores) -> Floats:
+    """The loss to minimize as reports show it."""
+    if problem.loss in PLAIN:
+        return np.asarray(getattr(scores, problem.loss.value))
+    return scaled(problem.loss, scores, problem.rows)

@@ -31,6 +31,7 @@ from sqlanon.search.reference_step import (
     check_point,
     check_unchanged,
     directed,
+    points_of,
     read_catalogue,
     read_point,
     read_visit,
@@ -136,11 +137,14 @@ class Exploration:
         """All that is needed to go on later; the archive stands first among the schemes."""
         catalogue = Catalogue()
         if len(self._archive):
-            catalogue.places(self._archive.solutions, self._archive.scores)
+            scores = self._archive.scores
+            points = points_of(self.problem, scores)
+            catalogue.places(self._archive.solutions, scores, points)
         history = [write_visit(visit, catalogue) for visit in self.history]
         return {
             "version": VERSION,
             "k": self.problem.k,
+            "models": [model.describe() for model in self.problem.models],
             "start": write_point(self.start),
             "preference": write_point(self.preference),
             "n": self.n,
@@ -168,8 +172,8 @@ class Exploration:
         try:
             exploration = cls(
                 problem,
-                start=read_point("the start", document["start"]),
-                preference=read_point("the preference", document["preference"]),
+                start=read_point("the start", document["start"], problem.preference),
+                preference=read_point("the preference", document["preference"], problem.preference),
                 n=document["n"],
                 minimizer=minimizer,
                 settings=settings,
@@ -187,12 +191,20 @@ class Exploration:
             raise SearchError(
                 f"the exploration was saved with k {document['k']}, not {self.problem.k}"
             )
+        models = [model.describe() for model in self.problem.models]
+        if document.get("models", []) != models:
+            raise SearchError(
+                "the exploration was saved with other privacy models; start a new one"
+            )
         saved = document["schemes"]
         if saved:  # else no step has found anything: as good as new
             batch = read_catalogue(saved, self.problem.space)
             scores = self.remember(batch)
-            check_unchanged(saved, scores)
-            self.history = [read_visit(visit, batch, scores) for visit in document["history"]]
+            points = points_of(self.problem, scores)
+            check_unchanged(saved, scores, points)
+            self.history = [
+                read_visit(visit, batch, scores, points) for visit in document["history"]
+            ]
 
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""
@@ -203,7 +215,7 @@ class Exploration:
     def _keep(self, batch: Batch, scores: Scores) -> None:
         rows = np.flatnonzero(self.problem.feasible(scores))
         kept = take(scores, rows)
-        points = np.column_stack([kept.nwp, kept.necd])
+        points = np.column_stack(self.problem.loss_and_bias(kept))
         self._archive.offer(batch.take(rows), kept, points, -kept.k.astype(np.float64))
 
     def _minimize(self, reference: Preference, m: int, watch: Watch) -> Outcome:
@@ -228,9 +240,8 @@ class Exploration:
 
     def _by_ach(self, reference: Preference) -> Ints:
         """The rows of the archive by ach, ties by pref_dev."""
-        scores = self._archive.scores
-        ach = reference.ach(scores.nwp, scores.necd)
-        return np.lexsort((reference.pref_dev(scores.nwp, scores.necd), ach))
+        point = self.problem.loss_and_bias(self._archive.scores)
+        return np.lexsort((reference.pref_dev(*point), reference.ach(*point)))
 
     def _cross_checked(
         self, origin: Preference, references: tuple[Preference, ...], stopped: str
@@ -238,11 +249,13 @@ class Exploration:
         """The best of everything known for each reference, found for it or for another."""
         rows = [int(self._by_ach(r)[0]) for r in references] if len(self._archive) else []
         distinct = list(dict.fromkeys(rows))
+        scores = take(self._archive.scores, np.array(distinct, dtype=np.intp))
         return Step(
             origin=origin,
             references=references,
             solutions=self._archive.solutions.take(distinct),
-            scores=take(self._archive.scores, np.array(distinct, dtype=np.intp)),
+            scores=scores,
+            points=points_of(self.problem, scores),
             reached=tuple(distinct.index(row) for row in rows),
             stopped=stopped,
         )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.metrics import Scores
+from sqlanon.model import BiasName, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Bits
 from sqlanon.search.infeasible import Infeasible
@@ -41,9 +42,9 @@ class Screen:
 
     def learn(self, bits: Bits, scores: Scores) -> None:
         """Takes in scored schemes."""
-        beyond = scores.rows_below > self._problem.budget
-        if beyond.any():
-            self._infeasible.learn(self._splits.made(bits[beyond]))
+        hopeless = self._problem.hopeless(scores)
+        if hopeless.any():
+            self._infeasible.learn(self._splits.made(bits[hopeless]))
 
     def infeasible(self, made: Bits, changes: Changes) -> Bits:
         """Which changes of a feasible scheme are known to lead to an infeasible one."""
@@ -58,7 +59,12 @@ class Screen:
 
 
 def least_ach(preference: Preference, nwp: Floats) -> Floats:
-    """A bound of ach from below, for schemes whose NWP without suppression is known."""
+    """A bound of ach from below, for schemes whose NWP without suppression is known.
+
+    Of a preference by another loss it says nothing.
+    """
+    if preference.loss_by is not LossName.NWP:
+        return np.zeros(len(nwp))
     nwp = np.maximum(nwp * (1 - SLACK), 0.0)
     return preference.ach(nwp, np.zeros(len(nwp))) * (1 - SLACK)
 
@@ -69,7 +75,8 @@ class Spread:
     def __init__(self, problem: Problem, here: Scores, splits: int) -> None:
         span = int(here.k_max[0] - here.k[0])
         # Without a span there is no bias to lower, and people cannot be told from NECD.
-        self._unit = float(here.necd[0]) / span if span > 0 and not problem.budget else 0.0
+        tells = span > 0 and not problem.budget and problem.preference.bias_by is BiasName.NECD
+        self._unit = float(here.necd[0]) / span if tells else 0.0
         self._preference = problem.preference
         self._k = np.full(splits, 2**62, dtype=np.int64)
         self._k_max = np.zeros(splits, dtype=np.int64)

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from sqlglot import exp
+import numpy as np
+import pyarrow as pa
 
-from sqlanon.engines import ColumnInfo, Source
+from sqlanon.engines import Source
 from sqlanon.errors import CheckError, EngineError, SubjectError
+from sqlanon.hierarchy import Hierarchy
 from sqlanon.model import counted
+from sqlanon.privacy import Measure, Model
 from sqlanon.render import render
-from sqlanon.verify.figures import (
-    Audit,
-    ClassSize,
-    Sensitive,
-    Spread,
-    spread_of_people,
-    spread_of_rows,
-)
-from sqlanon.verify.values import compared, people, person
+from sqlanon.verify.audited import Audit, Reached
+from sqlanon.verify.figures import ClassSize, Spread, spread_of_people, spread_of_rows
+from sqlanon.verify.measures import measure
+from sqlanon.verify.population import Matched, Population, match
+from sqlanon.verify.profile import Floats, Ints, Profile, profile
+from sqlanon.verify.reference import Reference, reference_of, renamed, usable_column
+from sqlanon.verify.risk import Journalist, Uniques, journalist, uniques
+from sqlanon.verify.sensitive import sensitive_figures
+from sqlanon.verify.values import canonical_text, compared, people, person
+
+NO_HIERARCHIES: Mapping[str, Hierarchy] = MappingProxyType({})
 
 
 def audit(
@@ -31,6 +36,11 @@ def audit(
     subject: str | None = None,
     sensitive: Sequence[str] = (),
     threshold: float = 0.2,
+    models: Sequence[Model] = (),
+    hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
+    reference: Mapping[str, Reference] | None = None,
+    population: Population | None = None,
+    population_size: int | None = None,
 ) -> Audit:
     """Counts the classes over `quasi`, in rows and, with a `subject`, in people.
 
@@ -38,8 +48,40 @@ def audit(
     People are the distinct values of `subject`; a person with rows in several classes counts
     in each. A row without a subject is refused with SubjectError. `threshold` is the risk above
     which a record is at risk.
+
+    `models` are measured, and judged by a requirement (see verify.requirements). The columns that
+    they speak of are sensitive. `hierarchies` are by sensitive column. `reference` has by
+    sensitive column what the whole source holds; a column without one is compared with the
+    audited table as a whole. `population_size` stands for a population that is not at hand.
     """
-    return Auditor(source, quasi, subject).audit(sensitive, threshold)
+    auditor = Auditor(source, quasi, subject)
+    if not 0 <= threshold <= 1:
+        raise CheckError(f"the threshold is {threshold:g}; give a risk from 0 to 1")
+    columns = dict.fromkeys([*sensitive, *(m.column for m in models if m.column is not None)])
+    for name in columns:
+        usable_column(source, name)
+    by_rows, by_people = auditor.spreads(threshold)
+    spread = by_rows if by_people is None else by_people
+    matched = None if population is None else match(auditor, population)
+    known = None if matched is None else journalist(matched, spread.total, threshold)
+    profiles = {
+        name: auditor.profile(name, (reference or {}).get(name), hierarchies.get(name))
+        for name in columns
+    }
+    seen = [each.rows for each in profiles.values()]
+    seen += [] if matched is None else [matched.rows]
+    if any(int(rows.sum()) != by_rows.total for rows in seen):
+        raise auditor.changed()
+    return Audit(
+        auditor.names,
+        subject,
+        by_rows,
+        by_people,
+        tuple(sensitive_figures(each) for each in profiles.values()),
+        tuple(_reached(model, profiles, matched) for model in models),
+        known,
+        _uniques(spread, known, population_size if matched is None else matched.size),
+    )
 
 
 class Auditor:
@@ -50,30 +92,22 @@ class Auditor:
             raise CheckError("name at least one quasi-identifier: a column that others may know")
         self.source = source
         self.names = tuple(dict.fromkeys(quasi))
-        self.quasi = [self._expression(name) for name in self.names]
+        self.infos = [usable_column(source, name) for name in self.names]
+        dialect = source.engine.dialect
+        self.quasi = [compared(info, dialect) for info in self.infos]
+        self.texts = [
+            canonical_text(renamed(info, f"q{j}"), dialect) for j, info in enumerate(self.infos)
+        ]
         self.subject_name = subject
-        self.subject = None if subject is None else person(self._column(subject))
-
-    def audit(self, sensitive: Sequence[str], threshold: float) -> Audit:
-        if not 0 <= threshold <= 1:
-            raise CheckError(f"the threshold is {threshold:g}; give a risk from 0 to 1")
-        columns = {name: self._expression(name) for name in dict.fromkeys(sensitive)}
-        rows = None if self.subject_name is None else self._count_rows(self.subject_name)
-        classes = self.fetch("classes.sql")
-        by_rows = spread_of_rows(_sizes(classes, "n_rows"), threshold)
-        if rows is not None and rows != by_rows.total:
-            raise self._changed()
-        by_people = None if self.subject is None else self._by_people(classes, threshold)
-        return Audit(
-            self.names,
-            self.subject_name,
-            by_rows,
-            by_people,
-            tuple(self._sensitive(name, column) for name, column in columns.items()),
-        )
+        self.subject = None if subject is None else person(usable_column(source, subject))
 
     def fetch(self, template: str, **context: object) -> list[dict[str, Any]]:
         """The answer to one of the templates in sql/verify."""
+        rows: list[dict[str, Any]] = self.table(template, **context).to_pylist()
+        return rows
+
+    def table(self, template: str, **context: object) -> pa.Table:
+        """The same as an Arrow table."""
         engine = self.source.engine
         text = render(
             f"verify/{template}",
@@ -84,20 +118,37 @@ class Auditor:
             people=people(self.subject),
             **context,
         )
-        rows: list[dict[str, Any]] = engine.fetch(text).to_pylist()
-        return rows
+        return engine.fetch(text)
 
-    def _expression(self, name: str) -> exp.Expr:
-        return compared(self._column(name), self.source.engine.dialect)
+    def spreads(self, threshold: float) -> tuple[Spread, Spread | None]:
+        """The classes by rows, and with a subject by people."""
+        rows = None if self.subject_name is None else self._count_rows(self.subject_name)
+        classes = self.fetch("classes.sql")
+        by_rows = spread_of_rows(_sizes(classes, "n_rows"), threshold)
+        if rows is not None and rows != by_rows.total:
+            raise self.changed()
+        return by_rows, None if self.subject is None else self._by_people(classes, threshold)
 
-    def _column(self, name: str) -> ColumnInfo:
-        info = self.source.column(name)
-        if info.kind is None:
-            raise CheckError(
-                f"column {name!r} has type {info.type}, which cannot be audited; "
-                "cast it to text or a number in a query"
-            )
-        return info
+    def count_people(self) -> int:
+        """All people of the table; every row must say whose it is."""
+        if self.subject_name is not None:
+            self._count_rows(self.subject_name)
+        (found,) = self.fetch("all_people.sql")
+        return int(found["n_people"])
+
+    def profile(
+        self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
+    ) -> Profile:
+        """How the values of a sensitive column are spread over the classes."""
+        info, dialect = usable_column(self.source, name), self.source.engine.dialect
+        assert info.kind is not None
+        found = self.table(
+            "values_of_classes.sql",
+            sensitive=compared(info, dialect),
+            text=canonical_text(renamed(info, "v"), dialect),
+        )
+        whole = reference or reference_of(self.source, name, self.subject_name)
+        return profile(found, name, info.kind, whole, hierarchy)
 
     def _count_rows(self, subject: str) -> int:
         """The rows of the table; every one must say whose it is."""
@@ -115,17 +166,45 @@ class Auditor:
         smallest = [(each["smallest"], each["n_people"]) for each in self.fetch("people.sql")]
         spread = spread_of_people(sizes, smallest, threshold)
         if min((size for size, _ in smallest), default=0) != spread.k:
-            raise self._changed()
+            raise self.changed()
         return spread
 
-    def _sensitive(self, name: str, column: exp.Expr) -> Sensitive:
-        found = self.fetch("sensitive.sql", sensitive=column)
-        shares = [Fraction(each["largest"], each["size"]) for each in found]
-        fewest = min((each["n_values"] for each in found), default=0)
-        return Sensitive(name, float(max(shares, default=Fraction(0))), fewest)
-
-    def _changed(self) -> EngineError:
+    def changed(self) -> EngineError:
         return EngineError(f"{self.source.name} changed while it was audited; try again")
+
+
+def _reached(model: Model, profiles: Mapping[str, Profile], matched: Matched | None) -> Reached:
+    if model.statistic.measure is Measure.POPULATION:
+        if matched is None:
+            raise CheckError(f"{model.describe()} speaks of a population; give one")
+        return _worst(model, matched.population.astype(np.float64), matched.rows, matched.people)
+    if model.column is None:
+        raise CheckError(f"{model.describe()}: name a sensitive column")
+    found = profiles[model.column]
+    if model.statistic.measure is Measure.HIERARCHICAL_DISTANCE and found.hierarchy is None:
+        raise CheckError(f"{model.describe()} needs a hierarchy of {model.column!r}; give one")
+    return _worst(model, measure(found, model.statistic), found.rows, found.people)
+
+
+def _uniques(spread: Spread, known: Journalist | None, size: int | None) -> Uniques | None:
+    """None where the size of the population is not known, or the given one cannot be right.
+
+    A population with fewer people than the table holds not all of them, which unmatched classes
+    show; there is nothing to estimate then.
+    """
+    if size is None or (known is not None and size < spread.total):
+        return None
+    return uniques(spread, size, None if known is None else known.uniques)
+
+
+def _worst(model: Model, reached: Floats, rows: Ints, people: Ints) -> Reached:
+    if not reached.size:
+        return Reached(model, model.worst(), 0, 0, 0)
+    missing = model.shortfall(reached) > 0
+    worst = float(reached.min() if model.at_least else reached.max())
+    return Reached(
+        model, worst, int(missing.sum()), int(rows[missing].sum()), int(people[missing].sum())
+    )
 
 
 def _sizes(classes: list[dict[str, Any]], unit: str) -> list[ClassSize]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlanon.engines import Source
 from sqlanon.verify.audit import Auditor
+from sqlanon.verify.population import Finder, Population
 from sqlanon.verify.values import column
 
 LIMIT = 10
@@ -16,11 +17,24 @@ LIMIT = 10
 
 @dataclass(frozen=True)
 class ListedClass:
-    """A class with the text of its values, None for NULL."""
+    """A class with the text of its values, None for NULL, and its people of a population."""
 
     values: dict[str, str | None]
     rows: int
     people: int
+    population: int | None = None
+
+    @property
+    def journalist_risk(self) -> float | None:
+        """1 / people of the population in the class; 1 where there is none of them."""
+        return None if self.population is None else 1 / max(1, self.population)
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"rows": self.rows, "people": self.people}
+        if self.population is not None:
+            document["population"] = self.population
+            document["journalist_risk"] = self.journalist_risk
+        return document | {"values": self.values}
 
 
 @dataclass(frozen=True)
@@ -35,31 +49,32 @@ class Listing:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "smallest": [
-                {"rows": each.rows, "people": each.people, "values": each.values}
-                for each in self.classes
-            ],
+            "smallest": [each.to_dict() for each in self.classes],
             "samples": list(self.samples),
         }
 
 
 def smallest_classes(
-    source: Source, quasi: Sequence[str], *, subject: str | None = None, limit: int = LIMIT
+    source: Source,
+    quasi: Sequence[str],
+    *,
+    subject: str | None = None,
+    limit: int = LIMIT,
+    population: Population | None = None,
 ) -> Listing:
     """The smallest classes, and up to as many rows of them; the order is always the same."""
     auditor = Auditor(source, quasi, subject)
+    finder = None if population is None else Finder(auditor, population)
     names = [info.name for info in source.columns]
-    classes = auditor.fetch("smallest.sql", limit=limit)
     columns = [column(name) for name in names]
+    classes = []
+    for each in auditor.fetch("smallest.sql", texts=auditor.texts, limit=limit):
+        texts = [each[f"t{j}"] for j in range(len(auditor.names))]
+        fitting = None if finder is None else finder.people(finder.keys(texts))
+        values = dict(zip(auditor.names, texts, strict=True))
+        classes.append(ListedClass(values, each["n_rows"], each["n_people"], fitting))
     samples = auditor.fetch("samples.sql", columns=columns, limit=limit)
     return Listing(
-        tuple(
-            ListedClass(
-                {name: each[f"t{j}"] for j, name in enumerate(auditor.names)},
-                each["n_rows"],
-                each["n_people"],
-            )
-            for each in classes
-        ),
+        tuple(classes),
         tuple({name: each[f"t{j}"] for j, name in enumerate(names)} for each in samples),
     )

@@ -4,90 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines import Engine, Source
-from sqlanon.errors import CheckError, SubjectError
+from sqlanon.errors import CheckError, HierarchyError, SubjectError
 from sqlanon.model import Value, counted
+from sqlanon.privacy import Model
 from sqlanon.render import render
 from sqlanon.verify.audit import audit
+from sqlanon.verify.audited import Audit
 from sqlanon.verify.columns import Finding, column_findings, rows_unique_over
-from sqlanon.verify.figures import Audit
-from sqlanon.verify.requirements import KAnonymity
+from sqlanon.verify.expected import Expected, Verification
+from sqlanon.verify.population import Population
+from sqlanon.verify.requirements import KAnonymity, Requirement, Satisfies
 from sqlanon.verify.values import compared
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a staged table must be.
-
-    columns         the released columns, exactly these in this order
-    k               people that every class must have at least
-    quasi           by released column the values it may hold, None for NULL; None instead of a
-                    set where the values cannot be listed
-    source_rows     rows of the source
-    most_left_out   rows of the source that may be missing or marked
-    marker          what every quasi-identifier of a suppressed row holds, where such rows are
-                    marked
-    subject         the private column of the staged table that says whose a row is; without
-                    one, every row is a person
-    verbatim        the columns that are released as they are, sensitive ones too, with the
-                    reason why that is accepted or None. A column that is neither here nor in
-                    `quasi` counts as verbatim without a reason
-    pseudonyms      those of them that hold pseudonyms, with whether these are the same in every
-                    release
-    sensitive       the sensitive columns
-    """
-
-    columns: tuple[str, ...]
-    k: int
-    quasi: Mapping[str, frozenset[Value | None] | None]
-    source_rows: int
-    most_left_out: int
-    subject: str | None = None
-    verbatim: Mapping[str, str | None] = field(default_factory=dict)
-    pseudonyms: Mapping[str, bool] = field(default_factory=dict)
-    sensitive: tuple[str, ...] = ()
-    marker: str | None = None
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What came of it: the release may go out only if there are no problems.
-
-    audit        None where it could not be made; then there is a problem that says why
-    left_out     rows of the source that are not in the table
-    findings     by verbatim column what is wrong with it, accepted or not
-    unique_rows  rows whose combination over all released columns nobody else has
-    """
-
-    audit: Audit | None
-    left_out: int
-    findings: Mapping[str, tuple[Finding, ...]]
-    unique_rows: int
-    warnings: tuple[str, ...]
-    problems: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        return not self.problems
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "audit": None if self.audit is None else self.audit.to_dict(),
-            "left_out": self.left_out,
-            "findings": {
-                name: [each.to_dict() for each in found] for name, found in self.findings.items()
-            },
-            "unique_rows": self.unique_rows,
-            "warnings": list(self.warnings),
-            "problems": list(self.problems),
-            "holds": self.holds,
-        }
 
 
 def verify_release(engine: Engine, staged: exp.Expr, expected: Expected) -> Verification:
@@ -117,6 +50,7 @@ class _Verifier:
         for name, allowed in self.expected.quasi.items():
             if allowed is not None and name in self.present:
                 self._check_values(name, allowed)
+        self._check_uncovered()
         findings = self._check_verbatim()
         unique = self._count_unique(rows)
         return Verification(
@@ -182,20 +116,61 @@ class _Verifier:
         if any(name not in self.present for name in needed):
             self.problems.append("k cannot be counted: columns that it speaks of are missing")
             return None
+        models = self._countable_models()
         try:
             audited = audit(
                 self.source,
                 list(expected.quasi),
                 subject=expected.subject,
                 sensitive=[name for name in expected.sensitive if name in self.present],
+                models=models,
+                hierarchies=expected.hierarchies,
+                reference=expected.reference,
+                population=self._population(),
             )
-        except (CheckError, SubjectError) as error:
+        except (CheckError, HierarchyError, SubjectError) as error:
             self.problems.append(f"k cannot be counted: {error}")
             return None
-        required = KAnonymity(expected.k)
-        if audited.rows and not required.holds(audited):
-            self.problems.append(required.violation(audited))
+        required: list[Requirement] = [KAnonymity(expected.k), *map(Satisfies, models)]
+        if audited.rows:
+            self.problems += [r.violation(audited) for r in required if not r.holds(audited)]
         return audited
+
+    def _countable_models(self) -> list[Model]:
+        """The models whose columns are there; a model of a missing one is a problem."""
+        found = []
+        for model in self.expected.models:
+            if model.column is None or model.column in self.present:
+                found.append(model)
+            else:
+                self.problems.append(
+                    f"{model.describe()} cannot be counted: the staged table lacks the column"
+                )
+        return found
+
+    def _population(self) -> Population | None:
+        found = self.expected.population
+        if found is None:
+            return None
+        if not isinstance(found, Source):
+            engine = self.source.engine
+            found = Source(engine, found, "the population", engine.columns(found))
+        return Population(found, self.expected.population_subject)
+
+    def _check_uncovered(self) -> None:
+        """A class may share one disease; that is released only where someone says why."""
+        reason = (self.expected.homogeneity or "").strip()
+        for name in self.expected.uncovered_sensitive:
+            if reason:
+                self.warnings.append(
+                    f"no privacy model covers the sensitive column {name!r}; accepted: {reason}"
+                )
+            else:
+                self.problems.append(
+                    f"no privacy model covers the sensitive column {name!r}, so all people of a "
+                    "class may share one value; add a model such as `l_diversity` to privacy, or "
+                    '`homogeneity: {accept: "reason"}`'
+                )
 
     def _check_values(self, name: str, allowed: frozenset[Value | None]) -> None:
         value = compared(self.present[name], self.source.engine.dialect)

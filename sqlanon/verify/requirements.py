@@ -1,19 +1,21 @@
 """What a table may be required to fulfil, and the verdict.
 
-A further privacy model is one more class here with the methods of Requirement; what it needs
-to know of the table belongs into the Audit.
+k-anonymity is counted by every audit. Any other privacy model is a statement of its own (package
+privacy); what the audited table reaches of it is in the Audit, if the model was given to it.
 """
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlanon.errors import CheckError
 from sqlanon.model import counted
-from sqlanon.verify.figures import Audit
+from sqlanon.privacy import DIGITS, Model
+from sqlanon.verify.audited import Audit
 
 
 class Requirement(Protocol):
@@ -60,6 +62,46 @@ class KAnonymity:
             f"k is {audit.k:,}, required {self.k:,}: {classes} have fewer than {self.k:,} {unit}; "
             f"{small.rows:,} of {counted(audit.rows, 'row')} are in them"
         )
+
+
+@dataclass(frozen=True)
+class Satisfies:
+    """Every class satisfies a privacy model that the table was audited for.
+
+    An empty table fails: it shows nothing.
+    """
+
+    model: Model
+
+    @property
+    def name(self) -> str:
+        return self.model.key
+
+    def describe(self) -> str:
+        return self.model.describe()
+
+    def holds(self, audit: Audit) -> bool:
+        return audit.reached(self.model).holds
+
+    def violation(self, audit: Audit) -> str:
+        if not audit.rows:
+            return f"the table has no rows, so {self.describe()} cannot be shown"
+        reached = audit.reached(self.model)
+        classes = f"{reached.classes:,} of {counted(audit.classes, 'class')}"
+        return (
+            f"{self.describe()}: the worst class has {self._said(reached.value)}; {classes} "
+            f"violate it; {reached.rows:,} of {counted(audit.rows, 'row')} are in them"
+        )
+
+    def _said(self, value: float) -> str:
+        """The number, with as many digits as it takes to differ from the bound."""
+        if math.isinf(value):
+            return "no bound"
+        value, bound = round(value, DIGITS), self.model.bound
+        if value == bound:  # a strict one
+            return f"{value:g}, which is not below it"
+        spellings = (f"{value:,.{digits}g}" for digits in range(4, 18))
+        return next(text for text in spellings if float(text.replace(",", "")) != bound)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,14 @@ def nine_columns(weights: Sequence[float] = (1.0,) * len(NAMES)) -> Histogram:
     return _count([age, *others])
 
 
+def with_sensitive(name: str) -> Histogram:
+    """The same with one of the columns as a sensitive one instead."""
+    age = Quasi("age", range=(0, 100), granularity=5, hierarchy=_age_levels)
+    others = [Quasi(n, hierarchy=_hierarchy(n)) for n in NAMES[1:] if n != name]
+    source = open_source(data=pq.read_table(datasets.adult_path()))
+    return count(source, [age, *others], facets=[name])
+
+
 def sampled_rows(rows: int = 15_000, seed: int = 1) -> Histogram:
     """The space of the GENITOR paper on a random sample: eight columns, 91 bits.
 
@@ -150,7 +158,7 @@ def converging_schemes(histogram: Histogram, generations: int = 60, seed: int = 
     the achievement function among 5-anonymous schemes: enough to converge as a search does.
     """
     rng = np.random.default_rng(seed)
-    preference = Preference(nwp=0.2, necd=1.0)
+    preference = Preference(loss=0.2, bias=1.0)
     positions = histogram.space.positions
     seen: set[bytes] = set()
     trace: list[Bits] = []

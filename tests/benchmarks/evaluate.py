@@ -24,7 +24,7 @@ from adult import (
 
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.suppression import Suppression
 
 BATCHES = (1, 10, 30, 100, 300)
 SAMPLE = 100

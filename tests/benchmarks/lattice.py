@@ -13,7 +13,7 @@ import json
 from adult import lattice, lattice_nodes, median_seconds
 
 from sqlanon.evaluate import Evaluator
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.suppression import Suppression
 
 
 def main() -> None:

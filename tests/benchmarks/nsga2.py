@@ -32,7 +32,7 @@ from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 
 K = 5
-PREFERENCE = Preference(nwp=0.2, necd=1.0)
+PREFERENCE = Preference(loss=0.2, bias=1.0)
 SEED = 1
 
 Score = tuple[int, int, int, float, float]
@@ -69,7 +69,8 @@ class NumpyScores:
         return Scores(
             k=np.array(k), k_max=np.array(k_max), classes=np.array(classes), suppressed=none,
             nwp=np.array(nwp), necd=np.array(necd), glm=nothing, glm_share=nothing, dcn=none,
-            ce=nothing, glm_units=none, rows_below=none,
+            ce=nothing, glm_units=none, rows_below=none, violating=none,
+            reached=np.zeros((len(keys), 0)), k_most=none, further=np.zeros((len(keys), 0)),
         )  # fmt: skip
 
     def _score(self, bits: npt.NDArray[np.bool_], ids: list[int]) -> Score:

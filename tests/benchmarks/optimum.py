@@ -27,27 +27,27 @@ from sqlanon.engines import open_source
 from sqlanon.evaluate import Evaluator
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
+from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Bits, Column, Partition, Space
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
-from sqlanon.search.problem import Loss, Problem, exact_loss
+from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.suppression import Suppression
 
 LARGEST = 20_000
 """Schemes of an instance at most."""
 BRED = GenitorSettings(population=50, evaluations=3_000, brood=10)
-SEARCHES: dict[str, tuple[Search, Any, Loss]] = {
-    "nsga2 as published": (nsga2, Nsga2Settings(), Loss.NWP),
-    "nsga2, mutation 0.03": (nsga2, Nsga2Settings(evaluations=5_000, mutation=0.03), Loss.NWP),
-    "auto": (auto, AutoSettings(), Loss.NWP),
-    "auto in rounds": (auto, AutoSettings(exact=0, evaluations=20_000), Loss.NWP),
-    "genitor NEW": (genitor, BRED, Loss.GLM),
-    "genitor NEW, blocks": (genitor, replace(BRED, block_mutation=True), Loss.GLM),
-    "genitor TRAD": (genitor, replace(BRED, crossover="trad"), Loss.GLM),
+SEARCHES: dict[str, tuple[Search, Any, LossName]] = {
+    "nsga2 as published": (nsga2, Nsga2Settings(), LossName.NWP),
+    "nsga2, mutation 0.03": (nsga2, Nsga2Settings(evaluations=5_000, mutation=0.03), LossName.NWP),
+    "auto": (auto, AutoSettings(), LossName.NWP),
+    "auto in rounds": (auto, AutoSettings(exact=0, evaluations=20_000), LossName.NWP),
+    "genitor NEW": (genitor, BRED, LossName.GLM),
+    "genitor NEW, blocks": (genitor, replace(BRED, block_mutation=True), LossName.GLM),
+    "genitor TRAD": (genitor, replace(BRED, crossover="trad"), LossName.GLM),
 }
 
 
@@ -113,7 +113,7 @@ def gap(problem: Problem, schemes: Batch, search: Search, settings: Any, seed: i
     feasible = problem.feasible(scores)
     if outcome.chosen is None:
         return float("inf") if feasible.any() else 0.0
-    if problem.loss is Loss.GLM:
+    if problem.loss is LossName.GLM:
         best = exact_loss(problem, scores)[feasible].min()
         found = exact_loss(problem, outcome.scores)[outcome.chosen]
         return float((found - best) / max(best, 1))
@@ -134,7 +134,7 @@ def instances(number: int) -> Iterator[Instance]:
         while schemes_of(histogram.space) > LARGEST:
             histogram = random_histogram(rng)
         nwp, necd = rng.choice([0.1, 0.3, 0.6]), rng.choice([0.05, 0.3, 1.0])
-        point = Preference(nwp=float(nwp), necd=float(necd))
+        point = Preference(loss=float(nwp), bias=float(necd))
         limit = float(rng.choice([0.0, 0.05, 1.0]))
         yield Instance(seed, histogram, int(rng.integers(2, 9)), limit, point)
 

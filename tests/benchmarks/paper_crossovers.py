@@ -17,9 +17,9 @@ from adult import sampled_rows
 from runs import NO_BIAS, Kept, Row, solve
 
 from sqlanon.histogram import Histogram
+from sqlanon.model import LossName
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.problem import Loss
 
 K = 15
 EVERYTHING = 1.0
@@ -110,7 +110,7 @@ def _trial(rows: int, settings: GenitorSettings, seed: int) -> Row:
     # One worker: broods are small.
     return solve(
         _histogram(rows), genitor, settings, seed,
-        k=K, preference=NO_BIAS, loss=Loss.GLM, limit=EVERYTHING, workers=1,
+        k=K, preference=NO_BIAS, loss=LossName.GLM, limit=EVERYTHING, workers=1,
     )  # fmt: skip
 
 

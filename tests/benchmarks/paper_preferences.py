@@ -17,12 +17,12 @@ from adult import NAMES, nine_columns
 from runs import Row, all_the_same, at_least_as_good, solve
 
 from sqlanon.histogram import Histogram
+from sqlanon.model import LossName
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.poka import PokaSettings, poka
-from sqlanon.search.problem import Loss
 
 WEIGHTS = {
     "wv1": (1, 1, 1, 1, 1, 1, 1, 1, 1),  # all equal
@@ -42,8 +42,8 @@ PAPER_POPULATIONS = {
 
 KEYS = {"figure 2": "k_pref", "figure 3": "population", "figure 4": "weights", "figure 5": "necd"}
 """What each figure varies."""
-LOSS_ONLY = Preference(nwp=0.2, necd=1.0)
-LOSS_AND_BIAS = Preference(nwp=0.2, necd=0.1)
+LOSS_ONLY = Preference(loss=0.2, bias=1.0)
+LOSS_AND_BIAS = Preference(loss=0.2, bias=0.1)
 SEEDS = (1, 2)
 
 
@@ -100,8 +100,8 @@ class Experiments:
             row = self._of(k=k)
             self._note(f"figure 2, k_pref {k}: GENITOR and POkA")
             others = {
-                "genitor": self._other(genitor, self._plan.genitor, k, Loss.NWP),
-                "poka": self._other(poka, PokaSettings(), k, Loss.GLM),
+                "genitor": self._other(genitor, self._plan.genitor, k, LossName.NWP),
+                "poka": self._other(poka, PokaSettings(), k, LossName.GLM),
             }
             known = [*row["nsga2"], *others.values()]
             row |= others
@@ -126,7 +126,7 @@ class Experiments:
 
     def _figure_5(self) -> Row:
         rows = {
-            str(bias): self._of(weights="wv2", preference=Preference(nwp=0.2, necd=bias))
+            str(bias): self._of(weights="wv2", preference=Preference(loss=0.2, bias=bias))
             for bias in self._plan.biases
         }
         return {"k_pref": 5, "weights": "wv2", "nwp": 0.2, "necd": rows}
@@ -159,7 +159,7 @@ class Experiments:
         """NSGA-II and auto from several seeds."""
         histogram = self._histogram(weights)
         settings = Nsga2Settings(population=population, evaluations=self._plan.evaluations)
-        self._note(f"k_pref {k}, population {population}, {weights}, NECD {preference.necd}")
+        self._note(f"k_pref {k}, population {population}, {weights}, NECD {preference.bias}")
         evolved = [_solved(histogram, nsga2, settings, s, k, preference) for s in SEEDS]
         best = [_solved(histogram, auto, self._plan.auto, s, k, preference) for s in SEEDS]
         for row in (*evolved, *best):
@@ -172,7 +172,7 @@ class Experiments:
             "auto_at_least_as_good": all(at_least_as_good(a, evolved) for a in best),
         }
 
-    def _other(self, search, settings: object, k: int, loss: Loss) -> Row:  # type: ignore[no-untyped-def]
+    def _other(self, search, settings: object, k: int, loss: LossName) -> Row:  # type: ignore[no-untyped-def]
         histogram = self._histogram("wv1")
         return _solved(histogram, search, settings, SEEDS[0], k, LOSS_ONLY, loss)
 
@@ -184,7 +184,7 @@ def _solved(  # type: ignore[no-untyped-def]
     seed: int,
     k: int,
     preference: Preference,
-    loss: Loss = Loss.NWP,
+    loss: LossName = LossName.NWP,
 ) -> Row:
     row = solve(histogram, search, settings, seed, k=k, preference=preference, loss=loss)
     del row["trajectory"]

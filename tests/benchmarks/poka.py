@@ -24,16 +24,16 @@ from sqlanon.engines import open_source
 from sqlanon.evaluate import Evaluator
 from sqlanon.hierarchy import read
 from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
+from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.lattice import LatticeSettings
 from sqlanon.search.lattice_front import front
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.poka import PokaSettings, poka
-from sqlanon.search.problem import Loss, Problem, exact_loss
+from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.suppression import Suppression
 
 LABEL = "salary-class"
 DEPTHS = range(1, 7)
@@ -58,10 +58,10 @@ class Run:
         search: Callable[..., Outcome],
         settings: object,
         histogram: Histogram,
-        loss: Loss,
+        loss: LossName,
         rule: Suppression,
     ) -> None:
-        label = LABEL if loss is Loss.CE else None
+        label = LABEL if loss is LossName.CE else None
         self.nodes = 0
         with Evaluator(histogram, suppression=rule, label=label) as evaluator:
             problem = Problem(
@@ -97,7 +97,7 @@ class Run:
         }
 
 
-def compare(histogram: Histogram, loss: Loss) -> dict[str, object]:
+def compare(histogram: Histogram, loss: LossName) -> dict[str, object]:
     """All searches with one loss."""
     eta = Suppression.up_to(0.01, histogram.rows)
     given = Suppression.given_k(5, 0.01, histogram.rows)
@@ -110,7 +110,7 @@ def compare(histogram: Histogram, loss: Loss) -> dict[str, object]:
         "poka": {d: Run(poka, PokaSettings(d), histogram, loss, eta).row(optima) for d in DEPTHS},
         "front": Run(front, LatticeSettings(), histogram, loss, eta).row(optima),
     }
-    if loss is Loss.CE:
+    if loss is LossName.CE:
         result["poka past plateaus"] = {
             d: Run(poka, PokaSettings(d, past_plateaus=True), histogram, loss, eta).row(optima)
             for d in DEPTHS
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     options = parser.parse_args()
     plain, labelled = lattice(), without_label()
-    histograms = {Loss.GLM: plain, Loss.DCN: plain, Loss.CE: labelled}
+    histograms = {LossName.GLM: plain, LossName.DCN: plain, LossName.CE: labelled}
     result = {loss.value: compare(histogram, loss) for loss, histogram in histograms.items()}
     if options.json:
         print(json.dumps({"paper": PAPER, "measured": result}, indent=2))

@@ -13,10 +13,11 @@ import numpy as np
 
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram
+from sqlanon.model import LossName
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
+from sqlanon.suppression import Suppression
 
 Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
 Row = dict[str, Any]
@@ -44,12 +45,12 @@ class Kept:
         return self._known[key]
 
 
-NO_BIAS = Preference(nwp=0.2, necd=1e9)
+NO_BIAS = Preference(loss=0.2, bias=1e9)
 """A preference under which bias does not count: ach is NWP times a number close to 1."""
 
 
 def problem_of(
-    evaluator: Evaluator, k: int, preference: Preference, loss: Loss = Loss.NWP
+    evaluator: Evaluator, k: int, preference: Preference, loss: LossName = LossName.NWP
 ) -> Problem:
     return Problem(
         space=evaluator.space,
@@ -71,7 +72,7 @@ def solve(
     *,
     k: int,
     preference: Preference,
-    loss: Loss = Loss.NWP,
+    loss: LossName = LossName.NWP,
     limit: float = 0.0,
     workers: int | None = None,
 ) -> Row:

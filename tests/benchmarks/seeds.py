@@ -49,7 +49,7 @@ SETTINGS = {
     "k": {f"k_pref {k}": Setting(k=k) for k in KS},
     "weights": {f"weights {name}": Setting(name, 5, LOSS_AND_BIAS) for name in WEIGHTS},
     "bias": {
-        f"necd {necd}": Setting("wv2", 5, Preference(nwp=0.2, necd=necd))
+        f"necd {necd}": Setting("wv2", 5, Preference(loss=0.2, bias=necd))
         for necd in (1.0, 0.5, 0.1, 0.05, 0.01)
     },
     TAXONOMIC: {TAXONOMIC: Setting(TAXONOMIC, 15, NO_BIAS)},

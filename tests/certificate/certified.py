@@ -14,6 +14,7 @@ import numpy as np
 from sqlanon.certificate import (
     ColumnFact,
     Facts,
+    HomogeneityFact,
     Prior,
     Subgroup,
     SuppressionFact,
@@ -21,7 +22,17 @@ from sqlanon.certificate import (
 )
 from sqlanon.model import Mode
 from sqlanon.preference import Preference
-from sqlanon.verify import Audit, ClassSize, Finding, FindingKind, Sensitive
+from sqlanon.privacy import Closeness, Distance, DistinctDiversity, KMap, Model
+from sqlanon.verify import (
+    Audit,
+    ClassSize,
+    Finding,
+    FindingKind,
+    Journalist,
+    Reached,
+    Sensitive,
+    Uniques,
+)
 from sqlanon.verify.figures import Spread, spread_of_people, spread_of_rows
 
 CANARY = "zq7canary"
@@ -47,7 +58,7 @@ def scores_of(columns: Sequence[ColumnFact], spread: Spread, left: int) -> dict[
     """The scores that go with the other facts, every column of the same weight."""
     losses = [column.loss for column in columns if column.loss is not None]
     rows = spread.total + left
-    preference = Preference(nwp=0.2, necd=1.0)
+    preference = Preference(loss=0.2, bias=1.0)
     nwp, necd = sum(losses) / len(losses), (spread.largest - spread.k) / (rows - 1)
     return {
         "k": spread.k,
@@ -165,3 +176,29 @@ def hospital() -> Facts:
         ),
         table_hash="c0ffee00" * 8,
     )  # fmt: skip
+
+
+def clinic() -> Facts:
+    """The hospital under privacy models and with a population; its rows are not all released."""
+    facts = hospital()
+    # In the worst class three quarters of the people are in one of two wards: exp of the entropy
+    # is 1.7548, and 3 / 1 people are the recursive c. Half of the source is in each ward.
+    ward = Sensitive("ward", 0.75, 2, 1.754765351, 3.0, 0.25, None, None, 0.5, 0.693147181)
+    models: list[tuple[Model, float]] = [
+        (DistinctDiversity("ward", 2), 2.0),
+        (Closeness("ward", 0.3, Distance.EQUAL), 0.25),
+        (KMap(None, 6), 6.0),
+    ]
+    audit = replace(
+        facts.audit,
+        sensitive=(facts.audit.sensitive[0], ward),
+        models=tuple(Reached(model, value, 0, 0, 0) for model, value in models),
+        journalist=Journalist(6, 0, 1 / 6, 0.05, 0.0, 0.04, 0),
+        uniques=Uniques(0, 700, 3.5),
+    )
+    return replace(
+        facts,
+        release="visits-0004",
+        audit=audit,
+        homogeneity=HomogeneityFact(("disease",), "everybody here has the flu"),
+    )

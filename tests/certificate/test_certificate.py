@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certified import CANARY, SIZES, TIME, census, generalized, hospital
+from certified import CANARY, SIZES, TIME, census, clinic, generalized, hospital
 
 from sqlanon.certificate import (
     Certificate,
@@ -26,7 +26,9 @@ from sqlanon.certificate import (
 from sqlanon.certificate.figures import is_hit
 from sqlanon.errors import CertificateError
 
-BOTH = pytest.mark.parametrize("facts", [census(), hospital()], ids=["census", "hospital"])
+BOTH = pytest.mark.parametrize(
+    "facts", [census(), hospital(), clinic()], ids=["census", "hospital", "clinic"]
+)
 
 
 def test_the_figures_of_a_census() -> None:

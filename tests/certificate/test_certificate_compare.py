@@ -136,11 +136,13 @@ def test_a_real_table_before_and_after_a_change() -> None:
     assert differences(certificate, *measured(data[::-1]), list(data)) == [], "order is no matter"
     (sentence,) = differences(certificate, *changed, list(data))
     assert "although everything that was counted is the same" in sentence
-    fewest, share, contents = differences(
+    fewest, share, entropy, recursive, contents = differences(
         certificate, *measured(data.replace("d", "c")), list(data)
     )
     assert fewest == "fewest_values of 'disease' is 1 in the table; certified is 2."
     assert share == "largest_share of 'disease' is 1.0 in the table; certified is 0.5."
+    assert entropy == "entropy_l of 'disease' is 1.0 in the table; certified is 2.0."
+    assert recursive.startswith("recursive_c of 'disease' is without a bound in the table")
     assert "although" not in contents
 
 

@@ -7,15 +7,17 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from certified import census, generalized, hospital
+from certified import census, clinic, generalized, hospital
 
 from sqlanon.certificate import Certificate, ColumnFact, Facts, Treatment
-from sqlanon.certificate.words import listed, percent
+from sqlanon.certificate.spelling import listed, percent
 
 PAGES = pytest.mark.parametrize(
     ("facts", "shareable"),
-    [(facts, shareable) for facts in (census(), hospital()) for shareable in (False, True)],
-    ids=["census", "census-shareable", "hospital", "hospital-shareable"],
+    [(facts, form) for facts in (census(), hospital(), clinic()) for form in (False, True)],
+    ids=[
+        f"{name}{form}" for name in ("census", "hospital", "clinic") for form in ("", "-shareable")
+    ],
 )
 VOID = {"meta", "rect"}
 

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from certified import CANARY, census, hospital
+from certified import CANARY, census, clinic, hospital
 
 from sqlanon.certificate import Certificate, Facts
 from sqlanon.certificate.document import Internal, Shareable
 
-BOTH = pytest.mark.parametrize("facts", [census(), hospital()], ids=["census", "hospital"])
+BOTH = pytest.mark.parametrize(
+    "facts", [census(), hospital(), clinic()], ids=["census", "hospital", "clinic"]
+)
 
 INSIDE = {"labels", "message", "origin", "sizes", "sql", "subgroups", "target",
           "unique_rows", "warnings"}  # fmt: skip
@@ -90,8 +92,14 @@ def test_the_shareable_form_keeps(facts: Facts) -> None:
         assert outside[key] == inside[key]
     for key in ("id", "time", "rows", "people", "hash", "mode"):
         assert outside["release"][key] == inside["release"][key]
-    for key in ("k", "required_k", "risk", "sensitive", "quasi", "by_rows", "unique"):
+    for key in ("k", "required_k", "risk", "quasi", "by_rows", "unique", "homogeneity"):
         assert outside["privacy"][key] == inside["privacy"][key]
+    assert outside["privacy"]["journalist"] == inside["privacy"]["journalist"]
+    told = ("column", "largest_share", "fewest_values", "entropy_l", "recursive_c")
+    for shown, known in zip(
+        outside["privacy"]["sensitive"], inside["privacy"]["sensitive"], strict=True
+    ):
+        assert shown == {key: known[key] for key in told}
     assert outside["policy"] == {"fingerprint": facts.policy}
     assert [c["name"] for c in outside["columns"]] == [c.name for c in facts.columns]
     assert [c["accepted"] for c in outside["columns"]] == [c.accepted for c in facts.columns]

@@ -14,5 +14,5 @@ EXCERPTS = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 def test_every_excerpt_is_in_a_golden_file(excerpt: str) -> None:
-    files = (ROOT / "tests" / "golden" / "compile").glob("*.sql")
+    files = (ROOT / "tests" / "golden" / "compile").rglob("*.sql")
     assert any(excerpt in path.read_text(encoding="utf-8") for path in files)

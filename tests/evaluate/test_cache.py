@@ -19,7 +19,7 @@ from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.metrics import Scores
 from sqlanon.model import Family
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.suppression import Suppression
 
 BITS = np.array([[1, 0, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=bool)
 TABLE = {
@@ -228,7 +228,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     path.write_text("age\n30\n31\n")
     path.chmod(0o644)
     with pytest.raises(EngineError, match=r"people\.csv is not a DuckDB database"):
-        Cache("histogram", None, path)
+        Cache("histogram", None, "", path)
     assert path.stat().st_mode & 0o777 == 0o644
     assert path.read_text() == "age\n30\n31\n"
 

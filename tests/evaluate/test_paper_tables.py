@@ -15,8 +15,8 @@ from sqlanon.hierarchy import Hierarchy, masked
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import from_document, from_levels
+from sqlanon.suppression import Suppression
 
 # Dewri et al., k-Anonymization in the Presence of Publisher Preferences: Table 1, left half.
 EMPLOYEES = pd.DataFrame(
@@ -66,7 +66,7 @@ def test_table_2_of_the_preference_paper() -> None:
     with Evaluator(histogram) as evaluator:
         found = evaluator.score([from_levels(histogram.space.columns, n) for n in nodes])
     points = list(zip(found.necd.tolist(), found.nwp.tolist(), strict=True))
-    preferences = [Preference(necd=necd, nwp=nwp) for necd, nwp in POINTS]
+    preferences = [Preference(bias=necd, loss=nwp) for necd, nwp in POINTS]
     lines = []
     for i in range(len(nodes)):
         one = slice(i, i + 1)

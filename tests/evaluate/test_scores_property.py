@@ -12,7 +12,7 @@ from oracle import Rule, scores
 from random_cases import Case, cases
 
 from sqlanon.evaluate import Evaluator, plan
-from sqlanon.privacy.suppression import Suppression
+from sqlanon.suppression import Suppression
 
 COUNTS = ("k", "k_max", "classes", "suppressed", "dcn")
 RATIOS = ("nwp", "necd", "glm", "glm_share")

@@ -14,8 +14,8 @@ from sqlanon.evaluate import Evaluator, layout, plan
 from sqlanon.hierarchy import masked
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch
+from sqlanon.suppression import Suppression
 
 WIDE = 5_000
 BUDGET = 30

@@ -139,6 +139,18 @@ def _section(rng: random.Random, kind: str, cells: list[Any]) -> dict[str, Any]:
     return section
 
 
+MODELS: list[dict[str, Any]] = [
+    {"l_diversity": {"l": 2}},
+    {"l_diversity": {"kind": "entropy", "l": 1.3}},
+    {"l_diversity": {"kind": "recursive", "c": 1.7, "l": 2}},
+    {"t_closeness": {"t": 0.37}},
+    {"beta_likeness": {"beta": 0.9}},
+    {"delta_disclosure": {"delta": 1.1}},
+    {"alpha_k": {"alpha": 0.7}},
+]
+"""For the illness; bounds that many classes miss and many keep."""
+
+
 def _column(rng: random.Random, name: str, rows: int) -> DrawnColumn:
     kind = rng.choice(sorted(POOLS))
     pool = rng.sample(POOLS[kind][1], rng.randint(1, min(5, len(POOLS[kind][1]))))
@@ -165,7 +177,9 @@ def drawn_releases(draw: st.DrawFn) -> Drawn:
     sections["illness"] = {"role": "sensitive", "accept": REASON}
     if numbered:
         sections["number"] = {"role": "insensitive", "accept": REASON}
-    policy: dict[str, Any] = {"columns": sections, "privacy": {"k": rng.choice([1, 2, 2, 3, 4])}}
+    model = rng.choice(MODELS) if rng.random() < 0.6 else {"homogeneity": {"accept": REASON}}
+    privacy = {"k": rng.choice([1, 2, 2, 3, 4]), **model}
+    policy: dict[str, Any] = {"columns": sections, "privacy": privacy}
     if people is None:
         policy["one_row_per_person"] = True
     else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from drawn_release import RANGES, Drawn, DrawnColumn
+from privacy_twin import Pair, Twin
 
 Row = dict[str, Any]
 
@@ -102,19 +102,23 @@ class Recount:
     """What becomes of every row of the source."""
 
     groups: list[tuple[Hashable, ...]]
-    small: list[bool]
+    unsafe: list[bool]
     budget: int
     people: list[Hashable]
     k: int
+    marks_violate: bool
 
     def problem(self, suppress: bool, marked: bool) -> bool:
         """Whether such a release must be refused."""
-        gone = sum(self.small)
+        gone = sum(self.unsafe)
         if not suppress:
             return gone > 0
-        marks = {p for p, s in zip(self.people, self.small, strict=True) if s}
-        return gone > self.budget or (len(marks) < self.k and gone > 0 if marked else
-                                      gone == len(self.small))  # fmt: skip
+        if gone > self.budget:
+            return True
+        if not marked:
+            return gone == len(self.unsafe)
+        marks = {p for p, s in zip(self.people, self.unsafe, strict=True) if s}
+        return gone > 0 and (len(marks) < self.k or self.marks_violate)
 
 
 def recount(drawn: Drawn, document: dict[str, Any]) -> Recount:
@@ -123,10 +127,47 @@ def recount(drawn: Drawn, document: dict[str, Any]) -> Recount:
                 strict=True)  # fmt: skip
     groups = list(cells)
     people: list[Hashable] = list(drawn.people or range(drawn.rows))
-    classes = Counter(group for group, _ in {*zip(groups, people, strict=True)})
-    k = drawn.policy["privacy"]["k"]
+    whole = list(zip(people, drawn.illnesses, strict=True))
+    classes: dict[Hashable, list[Pair]] = {}
+    for group, pair in zip(groups, whole, strict=True):
+        classes.setdefault(group, []).append(pair)
+    privacy = drawn.policy["privacy"]
+    unsafe = {
+        group: len({person for person, _ in pairs}) < privacy["k"]
+        or violates(privacy, pairs, whole)
+        for group, pairs in classes.items()
+    }
+    gone = [unsafe[group] for group in groups]
+    marks = [pair for pair, is_gone in zip(whole, gone, strict=True) if is_gone]
     limit = Decimal(str(drawn.policy.get("suppression", {}).get("limit", 0)))
-    return Recount(groups, [classes[g] < k for g in groups], int(limit * drawn.rows), people, k)
+    return Recount(
+        groups,
+        gone,
+        int(limit * drawn.rows),
+        people,
+        privacy["k"],
+        bool(marks) and violates(privacy, marks, whole),
+    )
+
+
+def violates(privacy: dict[str, Any], members: list[Pair], whole: list[Pair]) -> bool:
+    """Whether a class violates the model that a policy has for the illness."""
+    twin = Twin(members, whole)
+    if "t_closeness" in privacy:
+        return round(twin.equal(), 9) > privacy["t_closeness"]["t"]
+    if "beta_likeness" in privacy:
+        return round(twin.gain(), 9) > privacy["beta_likeness"]["beta"]
+    if "delta_disclosure" in privacy:
+        return not round(twin.ratio(), 9) < privacy["delta_disclosure"]["delta"]
+    if "alpha_k" in privacy:
+        return round(twin.share(), 9) > privacy["alpha_k"]["alpha"]
+    if "l_diversity" not in privacy:
+        return False
+    keys = privacy["l_diversity"]
+    if "c" in keys:
+        return not round(twin.recursive(keys["l"]), 9) < keys["c"]
+    reached = twin.perplexity() if "kind" in keys else twin.distinct()
+    return round(reached, 9) < keys["l"]
 
 
 INTERVAL = re.compile(r"\[(.*), (.*)([)\]])")

@@ -35,7 +35,7 @@ def policy(file: Path, **more: Any) -> dict[str, Any]:
             "town": {"role": "quasi", **more.pop("town", {})},
             "illness": {"role": "sensitive"},
         },
-        "privacy": {"k": 4},
+        "privacy": {"k": 4, "homogeneity": {"accept": "it is in the test"}},
         "publish": {"to": "released"},
         **more,
     }

@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from recount import Recount, Row, admits, atom, recount, released_names
 
 import sqlanon
+from sqlanon.certificate.contradictions import contradictions
+from sqlanon.certificate.document import FORMS
 from sqlanon.errors import CompileError, UncoveredValueError, VerificationError
 
 TABLE = '"a ""table""; --"'
@@ -136,9 +138,12 @@ def _published(drawn: Drawn, policy: dict[str, Any], keywords: dict[str, Any], w
         _check_rows(drawn, rows, foreseen)
     if foreseen is not None:
         assert not foreseen.problem(suppress, marked)
-        assert release.left_out == (0 if marked else sum(foreseen.small))
+        assert release.left_out == (0 if marked else sum(foreseen.unsafe))
         _check_sizes(foreseen, rows, drawn, marked)
         _check_scores(release.certificate.to_dict()["scores"], dict(measured.scores))
+    for shareable in (False, True):
+        document = release.certificate.to_dict(shareable)
+        assert contradictions(FORMS[document["form"]].model_validate(document, strict=False)) == []
     return "a release"
 
 
@@ -229,10 +234,10 @@ def _shown(name: str, row: Row, output: str) -> tuple[Any, ...]:
 
 def _check_sizes(foreseen: Recount, rows: pa.Table, drawn: Drawn, marked: bool) -> None:
     """The classes have the sizes that the scheme's groups give, however they are written."""
-    kept = Counter(g for g, s in zip(foreseen.groups, foreseen.small, strict=True) if not s)
+    kept = Counter(g for g, s in zip(foreseen.groups, foreseen.unsafe, strict=True) if not s)
     expected = Counter(kept.values())
-    if marked and any(foreseen.small):
-        expected[sum(foreseen.small)] += 1
+    if marked and any(foreseen.unsafe):
+        expected[sum(foreseen.unsafe)] += 1
     sizes = Counter(_class(row, _quasi(drawn)) for row in rows.to_pylist())
     assert Counter(sizes.values()) == expected
 

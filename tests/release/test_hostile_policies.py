@@ -74,7 +74,7 @@ class Hostile:
                 f"who {name}": {"role": "pseudonym", "accept": f"{name} reason"},
             },
             "one_row_per_person": True,
-            "privacy": {"k": 3},
+            "privacy": {"k": 3, "homogeneity": {"accept": f"{name} reason"}},
             "suppression": {"limit": 0.5, "rows": "mark", "marker": f"{name} gone"},
             "publish": {"to": self.target} | publish,
         }

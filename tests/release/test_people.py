@@ -29,7 +29,7 @@ POLICY: dict[str, Any] = {
         "desk": {"role": "quasi", "hierarchy": {"intervals": [2, 20]}, "family": "full-domain"},
         "illness": {"role": "sensitive"},
     },
-    "privacy": {"k": 5},
+    "privacy": {"k": 5, "l_diversity": {"l": 3}},
     "search": {"method": "optimal"},
     "publish": {"to": "released"},
 }

@@ -110,7 +110,7 @@ def test_a_dataframe_in_and_a_dataframe_out() -> None:
 
 def test_data_can_go_to_a_file_or_database(tmp_path: Path) -> None:
     data = pa.table(
-        {"name": ["x"] * 6, "age": [21] * 6, "town": ["Bonn"] * 6, "illness": ["a"] * 6}
+        {"name": ["x"] * 6, "age": [21] * 6, "town": ["Bonn"] * 6, "illness": ["a", "b"] * 3}
     )
     scheme = {"columns": {"age": {"cuts": []}, "town": {"level": 0}}}
     places = [

@@ -77,7 +77,10 @@ def test_columns_that_would_tell_who_it_is(tmp_path: Path, run: Run) -> None:
         ({"publish": {"file": "out.xlsx"}}, "publish.file: found 'out.xlsx', expected a name"),
         ({"publish": {"to": "a", "connection": "mysql://x"}}, "'mysql' in 'mysql://x'"),
         ({"columns": {"nane": {"role": "identifying"}}}, "column 'nane' is not in people; did you"),
-        ({"columns": {"illness": {"role": "quasi"}}}, "no partition for 'illness'"),
+        (
+            {"columns": {"illness": {"role": "quasi"}}, "privacy": {"l_diversity": None}},
+            "no partition for 'illness'",
+        ),
         ({"columns": {"age": {"role": "quasi", "granularity": 3}}}, "columns.age: range and"),
     ],
 )
@@ -202,10 +205,13 @@ def test_a_schema_that_does_not_exist(tmp_path: Path, run: Run) -> None:
 
 
 def test_more_people_required_than_there_are(tmp_path: Path, run: Run) -> None:
-    town_table.make(tmp_path, privacy={"k": 61})
+    town_table.make(tmp_path, privacy={"k": 61, "l_diversity": {"l": 1}})
     done = run("search", "policy.yml", "--quiet")
     assert (done.status, done.out) == (3, "")
-    assert "in a source of 60 rows; the policy requires k = 61. That is more than there" in done.err
+    assert (
+        "in a source of 60 rows; the policy requires k = 61, distinct l = 1 on 'illness'. That is "
+        "more than there are rows"
+    ) in done.err
     assert "longer" not in done.err
     town_table.change(tmp_path, "DELETE FROM people WHERE name != 'Name 1'")
     assert "in a source of 1 row; the" in run("search", "policy.yml", "--quiet").err

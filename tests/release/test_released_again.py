@@ -17,7 +17,9 @@ ALREADY = "Table people is a release already: it has the comment 'released by sq
 def folder(tmp_path: Path) -> Path:
     columns = changed()["columns"] | {"outcome": {"role": "sensitive"}}
     source = {"connection": "duckdb:///ware.duckdb", "table": "people"}
-    write_folder(tmp_path, changed(columns=columns, source=source, publish={"mode": "replace"}))
+    privacy = {"k": 2, "l_diversity": {"l": 2}}
+    policy = changed(columns=columns, source=source, privacy=privacy, publish={"mode": "replace"})
+    write_folder(tmp_path, policy)
     with duckdb.connect(tmp_path / "ware.duckdb") as connection:
         connection.execute(f"CREATE TABLE people AS FROM '{tmp_path / 'people.csv'}'")
     return tmp_path

@@ -29,7 +29,7 @@ POLICY: dict[str, Any] = {
         "illness": {"role": "sensitive"},
     },
     "one_row_per_person": True,
-    "privacy": {"k": 5},
+    "privacy": {"k": 5, "l_diversity": {"l": 2}},
     "publish": {"to": "released"},
 }
 GOOD = {

@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 from scheme.scheme_columns import columns
+from search.plain_scores import plain_scores
 
 from sqlanon.domain import ValueDomain
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.metrics import Scores
-from sqlanon.model import Family, Kind
+from sqlanon.model import Family, Kind, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits, Column, Partition, Space
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
 
 # Figure 2 of the paper: A self-employed incorporated, B not incorporated; C federal, D state,
 # E local government; F private; G without pay, H never worked.
@@ -89,7 +90,7 @@ def scripted(space: Space, judge: Callable[[Bits], tuple[int, int]], *, k: int =
         judged = np.array([judge(string) for string in np.concatenate(parts, axis=1)])
         zeros = np.zeros(len(batch))
         counts = zeros.astype(np.int64)
-        return Scores(
+        return plain_scores(
             k=judged[:, 0], k_max=counts, classes=counts, suppressed=counts, nwp=zeros,
             necd=zeros, glm=zeros, glm_share=zeros, dcn=judged[:, 1], ce=zeros,
             glm_units=counts, rows_below=counts,
@@ -98,5 +99,5 @@ def scripted(space: Space, judge: Callable[[Bits], tuple[int, int]], *, k: int =
     def column_loss(batch: Batch) -> np.ndarray:
         return np.zeros(batch.ids.shape, dtype=np.int64)
 
-    preference = Preference(nwp=0.2, necd=1.0)
-    return Problem(space, evaluate, column_loss, 10, k, preference, Loss.DCN)
+    preference = Preference(loss=0.2, bias=1.0)
+    return Problem(space, evaluate, column_loss, 10, k, preference, LossName.DCN)

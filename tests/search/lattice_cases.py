@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from search.plain_scores import plain_scores
 
 from sqlanon.domain import ValueDomain
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.metrics import Scores
-from sqlanon.model import Family, Kind
+from sqlanon.model import Family, Kind, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Column, Space
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
 
 Node = tuple[int, ...]
 Found = tuple[Node | None, int, float]
@@ -78,7 +79,7 @@ class Table:
         self.space = RecordingSpace(self.columns)
         self._seen: dict[bytes, dict[str, float]] = {}
 
-    def problem(self, loss: Loss, k: int) -> Problem:
+    def problem(self, loss: LossName, k: int) -> Problem:
         return Problem(
             space=self.space,
             evaluate=self.evaluate,
@@ -99,7 +100,7 @@ class Table:
             if key not in self._seen:
                 self._seen[key] = self._score(ids)
             rows.append(self._seen[key])
-        return Scores(**{name: np.array([row[name] for row in rows]) for name in rows[0]})
+        return plain_scores(**{name: np.array([row[name] for row in rows]) for name in rows[0]})
 
     def _groups(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each cell's group and that group's number of atoms."""
@@ -193,15 +194,15 @@ def random_table(rng: random.Random, rule: str, *, limits: bool = False) -> Tabl
     )
 
 
-def scored(table: Table, loss: Loss) -> dict[Node, tuple[int, int | float]]:
+def scored(table: Table, loss: LossName) -> dict[Node, tuple[int, int | float]]:
     """k and loss of every node within the limits."""
     nodes = table.nodes()
     scores = table.evaluate(Space.batch_of_levels(table.space, np.array(nodes)))
     losses = {
-        Loss.GLM: scores.glm_units,
-        Loss.DCN: scores.dcn,
-        Loss.CE: np.rint(scores.ce * len(table.cells)).astype(int),
-        Loss.NWP: np.round(scores.nwp, 10),
+        LossName.GLM: scores.glm_units,
+        LossName.DCN: scores.dcn,
+        LossName.CE: np.rint(scores.ce * len(table.cells)).astype(int),
+        LossName.NWP: np.round(scores.nwp, 10),
     }[loss]
     return dict(zip(nodes, zip(scores.k.tolist(), losses.tolist(), strict=True), strict=True))
 

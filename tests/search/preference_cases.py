@@ -19,9 +19,9 @@ from sqlanon.hierarchy import Hierarchy, masked
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family, Kind
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Batch, Bits, Column, Partition, Space
 from sqlanon.search.problem import Problem
+from sqlanon.suppression import Suppression
 
 # Table 1 of Dewri et al. (TKDE), left half.
 EMPLOYEES = pa.table(
@@ -38,11 +38,11 @@ NODES = {
     f"G_{i}": (emp, sal) for i, (sal, emp) in enumerate(itertools.product((0, 1), range(1, 5)), 1)
 }
 POINTS = {  # q̄_1 to q̄_5, which the paper writes (NECD, NWP)
-    1: Preference(necd=0.3, nwp=0.08),
-    2: Preference(necd=0.2, nwp=0.15),
-    3: Preference(necd=0.15, nwp=0.05),
-    4: Preference(necd=0.25, nwp=0.05),
-    5: Preference(necd=0.1, nwp=0.5),
+    1: Preference(bias=0.3, loss=0.08),
+    2: Preference(bias=0.2, loss=0.15),
+    3: Preference(bias=0.15, loss=0.05),
+    4: Preference(bias=0.25, loss=0.05),
+    5: Preference(bias=0.1, loss=0.5),
 }
 
 

@@ -21,7 +21,7 @@ from sqlanon.search.polish import Place
 from sqlanon.search.problem import Problem
 from sqlanon.search.taxonomy import Splits
 
-AIM = Preference(nwp=0.3, necd=0.3)
+AIM = Preference(loss=0.3, bias=0.3)
 
 
 def hidden(problem: Problem) -> Place:

@@ -23,7 +23,7 @@ from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
-AIM = Preference(nwp=0.3, necd=0.3)
+AIM = Preference(loss=0.3, bias=0.3)
 ROUNDS = AutoSettings(exact=0)
 
 Answer = tuple[float, int, float]
@@ -134,7 +134,7 @@ def test_rounds_reach_the_known_optimum_on_most_tables() -> None:
 
 def reaches_the_optimum(seed: int) -> bool:
     histogram = medium_histogram(seed)
-    aim = [AIM, Preference(nwp=0.2, necd=1.0)][seed % 2]
+    aim = [AIM, Preference(loss=0.2, bias=1.0)][seed % 2]
     with problem_of(histogram, [2, 4, 7][seed % 3], aim, 1) as problem:
         assert 2_000 < space_size(problem.space) <= 50_000
         every = np.concatenate(list(all_schemes(problem.space)))

@@ -26,7 +26,7 @@ def matrix(points: Points) -> np.ndarray:
 
 
 def test_efficiency_in_table_2() -> None:
-    with problem_of(employees(), 2, Preference(nwp=1, necd=1)) as problem:
+    with problem_of(employees(), 2, Preference(loss=1, bias=1)) as problem:
         scores = problem.evaluate(table_2(problem.space))
     points = np.column_stack([scores.necd, scores.nwp])
     efficient = [name for name, yes in zip(NODES, non_dominated(points), strict=True) if yes]

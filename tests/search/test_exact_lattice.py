@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import Case, cases
 from search.lattice_cases import Table, column, levels_of, pareto, random_table, scored
+from search.plain_scores import PAPERS
 
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Evaluator
+from sqlanon.model import LossName
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.search import lattice_front
 from sqlanon.search import optimal as optimal_module
 from sqlanon.search.exhaustive import exhaustive
@@ -22,12 +23,13 @@ from sqlanon.search.lattice import LatticeSettings
 from sqlanon.search.lattice_front import front
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
+from sqlanon.suppression import Suppression
 
 RNG = np.random.default_rng(0)
 ALL = LatticeSettings()
 RULES = st.sampled_from(["eta", "given", "none"])
-LOSSES = st.sampled_from(list(Loss))
+LOSSES = st.sampled_from(PAPERS)
 
 
 def drawn(seed: int, rule: str) -> tuple[Table, int]:
@@ -39,17 +41,17 @@ def drawn(seed: int, rule: str) -> tuple[Table, int]:
 def points(outcome: Outcome, problem: Problem) -> list[tuple[int, int | float]]:
     scores = outcome.scores
     losses = {
-        Loss.GLM: lambda: scores.glm_units,
-        Loss.DCN: lambda: scores.dcn,
-        Loss.CE: lambda: np.rint(scores.ce * problem.rows).astype(int),
-        Loss.NWP: lambda: np.round(scores.nwp, 10),
+        LossName.GLM: lambda: scores.glm_units,
+        LossName.DCN: lambda: scores.dcn,
+        LossName.CE: lambda: np.rint(scores.ce * problem.rows).astype(int),
+        LossName.NWP: lambda: np.round(scores.nwp, 10),
     }[problem.loss]()
     return list(zip(scores.k.tolist(), losses.tolist(), strict=True))
 
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES)
-def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: Loss) -> None:
+def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: LossName) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
     truth = pareto(list(scored(table, loss).values()))
@@ -65,7 +67,7 @@ def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: L
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES, scouting=st.booleans())
 def test_optimal_is_the_best_feasible_node(
-    seed: int, rule: str, loss: Loss, scouting: bool
+    seed: int, rule: str, loss: LossName, scouting: bool
 ) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
@@ -103,7 +105,7 @@ def test_they_agree_on_the_real_evaluator(case: Case, data: st.DataObject) -> No
             ]
         )
     )
-    losses = [loss for loss in Loss if loss is not Loss.CE or case.label is not None]
+    losses = [loss for loss in PAPERS if loss is not LossName.CE or case.label is not None]
     loss = data.draw(st.sampled_from(losses))
     label = "label" if case.label is not None else None
     with Evaluator(histogram, suppression=rule, label=label, workers=1) as evaluator:
@@ -138,10 +140,10 @@ def big_table(seed: int = 5) -> Table:
 def test_bounded_levels_are_kept_to() -> None:
     table = big_table()
     bounds = tuple((min(1, h), h) for h in table.space.heights)
-    problem = table.problem(Loss.GLM, 2)
+    problem = table.problem(LossName.GLM, 2)
     inside = {
         node: point
-        for node, point in scored(table, Loss.GLM).items()
+        for node, point in scored(table, LossName.GLM).items()
         if all(low <= level for (low, _), level in zip(bounds, node, strict=True))
     }
     for search in (exhaustive, front):
@@ -150,8 +152,8 @@ def test_bounded_levels_are_kept_to() -> None:
     assert table.space.asked <= set(inside)
 
 
-@pytest.mark.parametrize("loss", list(Loss))
-def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: Loss) -> None:
+@pytest.mark.parametrize("loss", PAPERS)
+def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: LossName) -> None:
     table = big_table()
     problem = table.problem(loss, 2)
     with pytest.MonkeyPatch.context() as patch:
@@ -176,7 +178,7 @@ def test_an_interrupted_search_has_what_it_found(search) -> None:
     watch = Watch(on_progress=stop)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sqlanon.search.lattice.CHUNK", 10)
-        outcome = search(table.problem(Loss.GLM, 2), ALL, RNG, watch)
+        outcome = search(table.problem(LossName.GLM, 2), ALL, RNG, watch)
     assert len(seen) == 1
     assert outcome.stopped == "interrupted"
     assert not outcome.reproducible
@@ -193,8 +195,8 @@ def test_losses_beyond_64_bits(below: int | None) -> None:
     cells = rng.integers(0, 2, (30, len(sizes)))
     rows = np.arange(30)
     table = Table(columns, cells, rows, rows % 2, below, budget=6)
-    problem = table.problem(Loss.GLM, 4)
-    truth = pareto(list(scored(table, Loss.GLM).values()))
+    problem = table.problem(LossName.GLM, 4)
+    truth = pareto(list(scored(table, LossName.GLM).values()))
     assert truth[0][1] > 2**63
     assert points(front(problem, ALL, RNG, Watch()), problem) == truth
     best = min(loss for k, loss in truth if k >= 4)
@@ -203,7 +205,7 @@ def test_losses_beyond_64_bits(below: int | None) -> None:
 
 def test_ce_without_a_label_is_refused() -> None:
     table = big_table()
-    problem = table.problem(Loss.CE, 2)
+    problem = table.problem(LossName.CE, 2)
 
     def without_label(batch):
         scores = table.evaluate(batch)

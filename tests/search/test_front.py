@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from search.plain_scores import plain_scores
 
 from sqlanon.domain import ValueDomain
 from sqlanon.metrics import Scores
@@ -24,7 +25,7 @@ def scores_of(rows: list[int]) -> Scores:
         ("k", "k_max", "classes", "suppressed", "dcn", "glm_units", "rows_below"), mark
     )
     real = dict.fromkeys(("nwp", "necd", "glm", "glm_share", "ce"), mark.astype(np.float64))
-    return Scores(**whole, **real)
+    return plain_scores(**whole, **real)
 
 
 Offer = tuple[int, int, int, int]  # scheme, two objectives, tie

@@ -16,13 +16,13 @@ from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.evaluate import Evaluator
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
+from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Bits, Space
 from sqlanon.search.genitor import GenitorSettings, Run, genitor
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.problem import Loss, Problem, exact_loss
+from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.suppression import Suppression
 
 SPACE = Space(
     [
@@ -145,9 +145,9 @@ def small_table(seed: int) -> Histogram:
     return count(open_source(data=pa.table({k: pa.array(v) for k, v in data.items()})), quasis)
 
 
-def problem_of(evaluator: Evaluator, k: int, loss: Loss) -> Problem:
+def problem_of(evaluator: Evaluator, k: int, loss: LossName) -> Problem:
     histogram = evaluator.histogram
-    preference = Preference(nwp=0.2, necd=1.0)
+    preference = Preference(loss=0.2, bias=1.0)
     return Problem(
         histogram.space, evaluator.score, evaluator.column_loss, histogram.rows, k,
         preference, loss, evaluator.suppression.budget,
@@ -171,7 +171,7 @@ def reaches_the_optimum(seed: int) -> bool:
     with Evaluator(
         histogram, suppression=Suppression.given_k(k, limit, histogram.rows), workers=1
     ) as evaluator:
-        problem = problem_of(evaluator, k, Loss.GLM)
+        problem = problem_of(evaluator, k, LossName.GLM)
         rng = np.random.default_rng(seed)
         found = genitor(problem, settings, rng, Watch())
         every = everything(histogram.space)
@@ -187,7 +187,7 @@ def outcome(seed: int, **changes: object) -> tuple[Outcome, Histogram]:
     histogram = small_table(42)
     settings = GenitorSettings(population=20, evaluations=100)
     with Evaluator(histogram, suppression=Suppression.given_k(3, 1, 60), workers=1) as evaluator:
-        problem = problem_of(evaluator, 3, Loss.NWP)
+        problem = problem_of(evaluator, 3, LossName.NWP)
         rng = np.random.default_rng(seed)
         return genitor(problem, replace(settings, **changes), rng, Watch()), histogram
 

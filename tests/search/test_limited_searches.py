@@ -20,7 +20,7 @@ from search.lattice_cases import Node, Table, Twin, levels_of, pareto, random_ta
 from sqlanon.errors import SearchError
 from sqlanon.histogram import Histogram
 from sqlanon.metrics import Scores
-from sqlanon.model import Family
+from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Space
 from sqlanon.search.auto import AutoSettings, auto
@@ -33,11 +33,11 @@ from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.poka import PokaSettings, mean_height, poka
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.search.variation import mutate, random_population
 
-AIM = Preference(nwp=0.3, necd=0.3)
+AIM = Preference(loss=0.3, bias=0.3)
 SEEDS = st.integers(0, 2**32 - 1)
 ALL = LatticeSettings()
 
@@ -63,9 +63,9 @@ def points(outcome: Outcome) -> list[tuple[int, int]]:
 @given(seed=SEEDS, rule=st.sampled_from(["eta", "given", "none"]))
 def test_lattice_searches_agree_with_all_nodes_within_the_limits(seed: int, rule: str) -> None:
     table, k = limited_table(seed, rule)
-    truth = scored(table, Loss.GLM)
+    truth = scored(table, LossName.GLM)
     table.space.asked.clear()
-    problem = table.problem(Loss.GLM, k)
+    problem = table.problem(LossName.GLM, k)
     assert points(exhaustive(problem, ALL, rng(), Watch())) == pareto(list(truth.values()))
     assert table.space.asked == set(truth)
     assert points(front(problem, ALL, rng(), Watch())) == pareto(list(truth.values()))
@@ -86,13 +86,13 @@ def test_poka_walks_the_limited_lattice(seed: int, depth: int) -> None:
     """As the paper's recursion does on the lattice whose levels start at min_level."""
     table, _ = limited_table(seed, "eta")
     low, high = zip(*table.space.limits, strict=True)
-    truth = scored(table, Loss.GLM)
+    truth = scored(table, LossName.GLM)
 
     def raised(node: Node) -> Node:
         return tuple(a + b for a, b in zip(node, low, strict=True))
 
     table.space.asked.clear()
-    outcome = poka(table.problem(Loss.GLM, 2), PokaSettings(depth), rng(), Watch())
+    outcome = poka(table.problem(LossName.GLM, 2), PokaSettings(depth), rng(), Watch())
     asked = set(table.space.asked)
     heights = tuple(b - a for a, b in zip(low, high, strict=True))
     twin = Twin(heights, lambda node: truth[raised(node)], depth)
@@ -212,7 +212,7 @@ def test_auto_tries_exactly_what_is_allowed(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_walk_keeps_within_the_limits(seed: int) -> None:
     with problem_of(limited_histogram(seed), 2, AIM, 1) as problem:
-        far, near = Preference(nwp=0.9, necd=0.1), Preference(nwp=0.1, necd=0.9)
+        far, near = Preference(loss=0.9, bias=0.1), Preference(loss=0.1, bias=0.9)
         walk = Exploration(
             Checked(problem).problem, start=far, preference=near, n=2, settings=SMALL
         )
@@ -232,7 +232,7 @@ def test_limits_are_imposed_on_where_a_search_starts() -> None:
 
 def test_the_coarsest_allowed_scheme_may_be_too_fine() -> None:
     with problem_of(limited_histogram(5), 1_000, AIM, 1) as given_problem:
-        problem = replace(given_problem, loss=Loss.GLM)
+        problem = replace(given_problem, loss=LossName.GLM)
         coarsest = text(problem.space.demanded)
         for search in (exhaustive, front, optimal):
             found = search(problem, ALL, rng(), Watch())

@@ -24,7 +24,7 @@ from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
 SMALL = Nsga2Settings(population=40, evaluations=2_000, mutation=0.03)
-AIM = Preference(nwp=0.3, necd=0.3)
+AIM = Preference(loss=0.3, bias=0.3)
 
 
 def run(problem: Problem, seed: int = 1, watch: Watch | None = None) -> Outcome:

@@ -19,6 +19,7 @@ from search.lattice_cases import (
     random_table,
     scored,
 )
+from search.plain_scores import plain_scores
 
 from sqlanon.engines import open_source
 from sqlanon.errors import PolicyError
@@ -26,14 +27,14 @@ from sqlanon.evaluate import Evaluator
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Quasi, count
 from sqlanon.metrics import Scores
-from sqlanon.model import Family
+from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.lattice import LatticeSettings
 from sqlanon.search.outcome import Watch
 from sqlanon.search.poka import PokaSettings, poka
-from sqlanon.search.problem import Loss, Problem
+from sqlanon.search.problem import Problem
 
 RNG = np.random.default_rng(0)
 
@@ -63,7 +64,7 @@ class Scored:
         k, loss = self.k[tuple(levels)], self.loss[tuple(levels)]
         none = np.zeros(len(batch))
         whole = np.zeros(len(batch), dtype=np.int64)
-        return Scores(
+        return plain_scores(
             k=k, k_max=k, classes=whole, suppressed=whole, nwp=none, necd=none,
             glm=loss.astype(float), glm_share=none, dcn=loss, ce=none, glm_units=loss,
             rows_below=whole,
@@ -77,7 +78,7 @@ class Scored:
             rows=100,
             k=2,
             preference=Preference(0.2, 1.0),
-            loss=Loss.GLM,
+            loss=LossName.GLM,
         )
 
 
@@ -107,9 +108,9 @@ def test_waves_equal_the_recursion(seed: int, monotone: bool, depth: int) -> Non
 @given(
     seed=st.integers(0, 2**32 - 1),
     depth=st.integers(1, 4),
-    loss=st.sampled_from([Loss.GLM, Loss.DCN, Loss.CE]),
+    loss=st.sampled_from([LossName.GLM, LossName.DCN, LossName.CE]),
 )
-def test_waves_equal_the_recursion_on_tables(seed: int, depth: int, loss: Loss) -> None:
+def test_waves_equal_the_recursion_on_tables(seed: int, depth: int, loss: LossName) -> None:
     table = random_table(random.Random(seed), "eta")
     outcome = poka(table.problem(loss, 2), PokaSettings(depth), RNG, Watch())
     asked = set(table.space.asked)
@@ -125,7 +126,7 @@ def test_what_is_found_does_not_dominate_itself(seed: int, depth: int) -> None:
     table = random_table(random.Random(seed), "eta")
     for past in (False, True):
         settings_ = PokaSettings(depth, past_plateaus=past)
-        outcome = poka(table.problem(Loss.CE, 2), settings_, RNG, Watch())
+        outcome = poka(table.problem(LossName.CE, 2), settings_, RNG, Watch())
         k, loss = outcome.scores.k, np.rint(outcome.scores.ce * len(table.cells))
         assert (np.diff(k) < 0).all()
         assert (np.diff(loss) < 0).all()
@@ -170,7 +171,7 @@ def test_table_1() -> None:
         assert scores.glm.tolist() == [8.0]
         problem = Problem(
             evaluator.space, evaluator.score, evaluator.column_loss, 6, 3,
-            Preference(0.2, 1.0), Loss.GLM,
+            Preference(0.2, 1.0), LossName.GLM,
         )  # fmt: skip
         true = exhaustive(problem, LatticeSettings(), RNG, Watch())
         assert nodes_of(true.solutions) == [(2, 1, 1), (1, 1, 0), (0, 0, 0)]
@@ -201,7 +202,9 @@ def test_a_plateau_ends_the_paper_s_search_and_can_be_passed() -> None:
 
 def test_the_same_run_twice() -> None:
     table = random_table(random.Random(11), "eta")
-    one, two = (poka(table.problem(Loss.DCN, 2), PokaSettings(), RNG, Watch()) for _ in range(2))
+    one, two = (
+        poka(table.problem(LossName.DCN, 2), PokaSettings(), RNG, Watch()) for _ in range(2)
+    )
     assert one.solutions.ids.tolist() == two.solutions.ids.tolist()
     assert one.notes == two.notes
 

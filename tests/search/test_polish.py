@@ -22,7 +22,7 @@ from sqlanon.search.problem import Problem
 from sqlanon.search.screen import Screen
 from sqlanon.search.variation import random_population
 
-AIM = Preference(nwp=0.3, necd=0.3)
+AIM = Preference(loss=0.3, bias=0.3)
 PLENTY = 10**9
 
 
@@ -149,12 +149,12 @@ def test_an_exchange_leads_out_of_where_moves_end() -> None:
 
 def test_the_shortfall_comes_first_then_ach_then_k() -> None:
     table = {
-        "000": (1, 0.1), "001": (2, 0.5), "010": (2, 0.4), "100": (3, 0.4),
-        "110": (3, 0.4), "101": (4, 0.4), "111": (4, 0.3),
+        "111": (1, 0.1), "110": (2, 0.5), "101": (2, 0.4), "011": (3, 0.4),
+        "001": (3, 0.4), "010": (4, 0.4), "000": (4, 0.3),
     }  # fmt: skip
-    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "000")[0] == "111"
-    table["111"] = (1, 0.3)  # out of reach: below k = 2
-    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "000")[0] == "101"
+    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "111")[0] == "000"
+    table["000"] = (4, 0.5)  # no less ach than 010
+    assert polished(landscape(3, lambda b: table.get(b, (1, 0.1))), "111")[0] == "010"
 
 
 def test_nothing_to_change() -> None:

@@ -26,7 +26,7 @@ from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import Exploration, directed
 
 SETTINGS = Nsga2Settings(population=40, evaluations=1_000, mutation=0.03)
-FAR, NEAR = Preference(nwp=0.9, necd=0.1), Preference(nwp=0.1, necd=0.9)
+FAR, NEAR = Preference(loss=0.9, bias=0.1), Preference(loss=0.1, bias=0.9)
 
 
 def of_table_2(problem: Problem) -> Outcome:
@@ -57,16 +57,16 @@ def test_examples_4_and_5(point: int, wanted: str) -> None:
 
 
 def test_example_6() -> None:
-    with problem_of(employees(), 2, Preference(nwp=1, necd=1)) as problem:
+    with problem_of(employees(), 2, Preference(loss=1, bias=1)) as problem:
         exploration = Exploration(
             problem,
-            start=Preference(necd=1.0, nwp=0.2),
-            preference=Preference(necd=0.1, nwp=0.1),
+            start=Preference(bias=1.0, loss=0.2),
+            preference=Preference(bias=0.1, loss=0.1),
             n=10,
             minimizer=of_table_2,
         )
         step = exploration.step()
-        assert [(round(r.necd, 9), round(r.nwp, 9)) for r in step.references] == [
+        assert [(round(r.bias, 9), round(r.loss, 9)) for r in step.references] == [
             (round(1.0 - m * 0.09, 9), round(0.2 - m * 0.01, 9)) for m in range(1, 11)
         ]
         assert set(names(step.solutions)) == {"G_1", "G_2"}
@@ -85,9 +85,9 @@ def test_example_6() -> None:
 
 
 def test_directions_end_at_the_preference() -> None:
-    points = directed(Preference(nwp=0.3, necd=0.7), Preference(nwp=0.1, necd=0.0), 7)
-    assert points[-1] == Preference(nwp=0.1, necd=0.0)
-    assert all(p.necd >= 0 for p in points)
+    points = directed(Preference(loss=0.3, bias=0.7), Preference(loss=0.1, bias=0.0), 7)
+    assert points[-1] == Preference(loss=0.1, bias=0.0)
+    assert all(p.bias >= 0 for p in points)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -136,8 +136,8 @@ def test_a_solution_found_for_one_reference_serves_another() -> None:
 
         exploration = Exploration(
             problem,
-            start=Preference(necd=1.0, nwp=0.2),
-            preference=Preference(necd=0.1, nwp=0.1),
+            start=Preference(bias=1.0, loss=0.2),
+            preference=Preference(bias=0.1, loss=0.1),
             n=3,
             minimizer=lazy,
         )
@@ -208,8 +208,8 @@ def test_choosing() -> None:
     with problem_of(employees(), 2, FAR) as problem:
         exploration = Exploration(
             problem,
-            start=Preference(necd=1.0, nwp=0.2),
-            preference=Preference(necd=0.1, nwp=0.1),
+            start=Preference(bias=1.0, loss=0.2),
+            preference=Preference(bias=0.1, loss=0.1),
             minimizer=of_table_2,
         )
         with pytest.raises(SearchError, match="take a step first"):
@@ -219,7 +219,7 @@ def test_choosing() -> None:
             exploration.choose(2)
         assert exploration.origin == exploration.start
         point = exploration.choose(1)
-        assert (point.nwp, point.necd) == (step.scores.nwp[1], step.scores.necd[1])
+        assert (point.loss, point.bias) == (step.scores.nwp[1], step.scores.necd[1])
         assert exploration.origin == point
 
 
@@ -250,8 +250,8 @@ def test_a_watch_ends_a_step() -> None:
     "wrong",
     [
         {"n": 0},
-        {"start": Preference(nwp=-0.1, necd=0.5)},
-        {"preference": Preference(nwp=0.1, necd=float("nan"))},
+        {"start": Preference(loss=-0.1, bias=0.5)},
+        {"preference": Preference(loss=0.1, bias=float("nan"))},
     ],
 )
 def test_wrong_beginnings_are_refused(wrong: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from sqlanon.engines import open_source
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.preference import Preference
-from sqlanon.privacy.suppression import Suppression
 from sqlanon.scheme import Bits
 from sqlanon.search.front import bits_of, take
 from sqlanon.search.moves import Changes, exchanges_of, moves
@@ -21,6 +20,7 @@ from sqlanon.search.problem import Problem
 from sqlanon.search.screen import Screen, Spread
 from sqlanon.search.taxonomy import Splits
 from sqlanon.search.variation import random_population
+from sqlanon.suppression import Suppression
 
 AIMS = [Preference(0.3, 0.3), Preference(0.2, 1.0), Preference(0.5, 0.05), Preference(0.2, 1e9)]
 LIMITS = [0.0, 0.1, 1.0]
@@ -137,7 +137,8 @@ def check_memory(problem: Problem, seed: int) -> None:
     scores = scored(problem, learned)
     screen.learn(learned[:5], take(scores, np.arange(min(5, len(learned)))))
     screen.learn(learned[5:], take(scores, np.arange(min(5, len(learned)), len(learned))))
-    beyond = learned[scores.rows_below > problem.budget]
+    # Too many rows below k, or nobody left: finer schemes have no fewer, and leave nobody.
+    beyond = learned[(scores.rows_below > problem.budget) | (scores.k == 0)]
     feasible = everything[problem.feasible(scored(problem, everything))]
     for here in feasible[rng.permutation(len(feasible))[:10]]:
         made = splits.made(here)

@@ -265,6 +265,9 @@ def test_it_prints_well() -> None:
     words = [line.split() for line in lines]
     assert ["k", "1", "people", "in", "the", "smallest", "class"] in words
     assert ["people", "3", "distinct", "values", "of", "'who'"] in words
+    # By hand: everyone has flu in a row of x, Ann alone has NULL in y; in all three people have
+    # flu and two have NULL. y is farthest from that: 3/5 away, and NULL gains (1 - 2/5) / (2/5).
     assert lines[-1] == (
-        "ill: at most 100.00% of a class share a value, at least 1 distinct in every class"
+        "ill: distinct l 1, entropy l 1, recursive c unbounded, largest share 100.00%, "
+        "t, equal 0.6, beta 1.5, delta unbounded"
     )

@@ -17,8 +17,10 @@ import pytest
 from sqlanon.engines import Source, open_source
 from sqlanon.verify import (
     Expected,
+    Population,
     audit,
     column_findings,
+    reference_of,
     rows_unique_over,
     smallest_classes,
     table_hash,
@@ -49,10 +51,14 @@ def source() -> Iterator[Source]:
 
 def run(source: Source, name: str) -> None:
     engine, relation = source.engine, source.relation
-    if name in ("classes", "sensitive"):
+    if name in ("classes", "values_of_classes"):
         audit(source, QUASI, sensitive=["ill"])
-    elif name.startswith(("classes", "sensitive", "people", "unnamed")):
+    elif name.startswith(("classes", "values_of_classes", "values_of_table", "people", "unnamed")):
         audit(source, QUASI, subject="who", sensitive=["ill"])
+    elif name in ("all_people", "labelled_classes"):
+        audit(source, QUASI, population=Population(source, "who"))
+    elif name == "values_of_a_float":
+        reference_of(source, "score")
     elif name in ("smallest", "samples"):
         smallest_classes(source, QUASI, subject="who", limit=2)
     elif name == "values_of_a_text":
@@ -81,9 +87,24 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     # the size of the smallest class of Ann, and of Bob
     "people": ("how many people are in no smaller one", [(1, 1), (2, 1)]),
     "unnamed": ("those that do not say whose they are", [(4, 0)]),
-    # size, the most that share a value, the fewest values
-    "sensitive": ("the most people of one class", [(1, 1, 1), (3, 2, 2)]),
-    "sensitive_of_people": ("the most people of one class", [(1, 1, 1), (2, 2, 2)]),
+    # class, is_class, value, people, rows
+    "values_of_classes": (
+        "one row per class and value",
+        [(1, 0, "flu", 2, 2), (1, 0, None, 1, 1), (1, 1, None, 3, 3),
+         (2, 0, "flu", 1, 1), (2, 1, None, 1, 1)],
+    ),
+    "values_of_classes_of_people": (
+        "one row per class and value",
+        [(1, 0, "flu", 2, 2), (1, 0, None, 1, 1), (1, 1, None, 2, 3),
+         (2, 0, "flu", 1, 1), (2, 1, None, 1, 1)],
+    ),
+    "values_of_table": ("how many people have it", [("flu", 2), (None, 1)]),
+    "values_of_a_float": ("how many people have it", [("0.0", 3), ("nan", 1)]),
+    "all_people": ("one row: its people", [(2,)]),
+    "labelled_classes": (
+        "one row per class, its values as text",
+        [("24", "Rome", "0.0", 3, 2), (None, "rome", "nan", 1, 1)],
+    ),
     "smallest": (
         "its smallest classes",
         [("24", "Rome", "0.0", 3, 2), (None, "rome", "nan", 1, 1)],

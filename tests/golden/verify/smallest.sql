@@ -1,9 +1,9 @@
 -- reads:  the audited table
 -- yields: its smallest classes, values as text; only where values were asked for
 SELECT
-  CAST(q0 AS TEXT) AS t0,
-  CAST(q1 AS TEXT) AS t1,
-  CAST(q2 AS TEXT) AS t2,
+  CAST("q0" AS TEXT) AS t0,
+  CAST("q1" AS TEXT) AS t1,
+  CASE WHEN ISNAN("q2") THEN 'nan' ELSE CAST("q2" + 0.0 AS TEXT) END AS t2,
   n_rows,
   n_people
 FROM (

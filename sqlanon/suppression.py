@@ -1,9 +1,12 @@
-"""Suppression: leaving out the rows of the smallest classes instead of generalizing more.
+"""Suppression: leaving out the rows of some classes instead of generalizing more.
 
 Two rules, both of whole class sizes, smallest first, and both bounded by a number of rows:
 given k, classes smaller than k are left out (Bayardo & Agrawal, ICDE 2005; used by the
 GENITOR paper); with no k given, as many sizes as the bound allows (POkA's limit η), and k is
 the smallest size left. Sizes are people, the bound is rows.
+
+Where models beyond k are required, a class that violates one is bad, and so is, given k, one
+smaller than k. Bad classes are left out before others, the smallest sizes first.
 """
 
 from __future__ import annotations
@@ -57,7 +60,8 @@ class Suppression:
         before = np.concatenate([[0], np.cumsum(measured.rows)])
         starts = np.repeat(measured.offsets[:-1], np.diff(measured.offsets))
         up_to: Ints = before[1:] - before[starts]
-        return np.asarray((measured.size < self.below) & (up_to <= self.budget))
+        may = (measured.bad > 0) | (measured.size < self.below)
+        return np.asarray(may & (up_to <= self.budget))
 
 
 def _share(limit: float | Decimal, rows: int) -> int:

@@ -1,0 +1,138 @@
+"""The privacy models that a check requires, as a user names them: l, t, beta, delta, alpha."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlanon import hierarchy
+from sqlanon.engines import Source
+from sqlanon.errors import CheckError
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.privacy import (
+    AlphaAnonymity,
+    BetaLikeness,
+    Closeness,
+    DeltaDisclosure,
+    Distance,
+    DistinctDiversity,
+    EntropyDiversity,
+    KMap,
+    Model,
+    RecursiveDiversity,
+)
+
+L_KINDS = ("distinct", "entropy", "recursive")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a check requires beside k; every model is for all sensitive columns.
+
+    `l_kind` is one of L_KINDS, and `c` is for the last of them. `distance` unless given:
+    hierarchical where `hierarchy` has the column, ordered for numbers and dates, else equal.
+    """
+
+    l: float | None = None  # noqa: E741  (the letter of the paper)
+    l_kind: str | None = None
+    c: float | None = None
+    t: float | None = None
+    distance: str | None = None
+    hierarchy: Mapping[str, Hierarchy | str | Path] = field(default_factory=dict)
+    beta: float | None = None
+    delta: float | None = None
+    alpha: float | None = None
+    k_map: int | None = None
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise CheckError(problem)
+
+    def models(self, source: Source, sensitive: Sequence[str]) -> list[Model]:
+        """The models, for the columns of a table."""
+        if strangers := [name for name in self.hierarchy if name not in sensitive]:
+            raise CheckError(
+                f"there is a hierarchy of {strangers[0]!r}, which is not named as sensitive"
+            )
+        found: list[Model] = [] if self.k_map is None else [KMap(None, self.k_map)]
+        for name in sensitive:
+            found += self._of_column(source, name)
+        given = {"l": self.l, "t": self.t, "beta": self.beta, "delta": self.delta}
+        asked = [
+            name for name, value in (given | {"alpha": self.alpha}).items() if value is not None
+        ]
+        if asked and not sensitive:
+            raise CheckError(
+                f"{asked[0]} speaks of sensitive values; name the column that holds them as "
+                "sensitive"
+            )
+        return found
+
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies by column, read from their files."""
+        return {
+            name: each if isinstance(each, Hierarchy) else hierarchy.read(each)
+            for name, each in self.hierarchy.items()
+        }
+
+    def _of_column(self, source: Source, name: str) -> Iterator[Model]:
+        if self.l is not None:
+            if self.l_kind == "entropy":
+                yield EntropyDiversity(name, self.l)
+            elif self.l_kind == "recursive":
+                assert self.c is not None
+                yield RecursiveDiversity(name, self.c, int(self.l))
+            else:
+                yield DistinctDiversity(name, int(self.l))
+        if self.t is not None:
+            yield Closeness(name, self.t, self._distance(source, name))
+        if self.beta is not None:
+            yield BetaLikeness(name, self.beta)
+        if self.delta is not None:
+            yield DeltaDisclosure(name, self.delta)
+        if self.alpha is not None:
+            yield AlphaAnonymity(name, self.alpha)
+
+    def _distance(self, source: Source, name: str) -> Distance:
+        if self.distance is not None:
+            return Distance(self.distance)
+        if name in self.hierarchy:
+            return Distance.HIERARCHICAL
+        kind = source.column(name).kind
+        return Distance.ORDERED if kind is not None and kind.is_ordered else Distance.EQUAL
+
+    def _problems(self) -> Iterator[str]:
+        kind = self.l_kind or "distinct"
+        if kind not in L_KINDS:
+            yield f"l_kind is {kind!r}; it is one of {', '.join(L_KINDS)}"
+        if self.l is None and self.l_kind is not None:
+            yield f"l_kind is {kind}, but no l is given"
+        if self.l is not None:
+            if not 1 <= self.l < math.inf:
+                yield f"l is {self.l:g}; give a number of at least 1"
+            if kind != "entropy" and self.l != int(self.l):
+                yield f"l is {self.l:g}; {kind} l is a whole number, entropy l need not be one"
+            if kind == "recursive" and self.c is None:
+                yield (
+                    "recursive l needs a c: the most frequent value must occur less than c times "
+                    "as often as those from the l-th on together"
+                )
+        if self.c is not None and (self.l is None or kind != "recursive"):
+            yield "c is for recursive l only; give l and the kind recursive, or leave it out"
+        for name in ("c", "beta", "delta"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                yield f"{name} is {value:g}; give a number above 0"
+        for name in ("t", "alpha"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                yield f"{name} is {value:g}; give a number from 0 to 1"
+        if self.distance is not None:
+            if self.distance not in list(Distance):
+                yield f"distance is {self.distance!r}; it is one of {', '.join(Distance)}"
+            if self.t is None:
+                yield f"the distance is {self.distance}, but no t is given"
+        if self.k_map is not None and self.k_map < 1:
+            yield f"the k of k-map is {self.k_map}; give a whole number of at least 1"

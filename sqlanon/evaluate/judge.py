@@ -1,0 +1,268 @@
+"""Judging classes by privacy models: which way, and the way for few values, in SQL.
+
+A class is bad if it violates a model, or is smaller than the k that is required beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.errors import EvaluationError
+from sqlanon.evaluate.coding import Numbers
+from sqlanon.evaluate.demands import Demands
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
+from sqlanon.evaluate.many_values import ManyValues
+from sqlanon.evaluate.statistics import Class, sql_of
+from sqlanon.evaluate.value_sets import Packing, ValueSets, of_people, of_rows
+from sqlanon.histogram import Histogram, Tally
+from sqlanon.histogram.histogram import Codes
+from sqlanon.measurement import Detail, Ints
+from sqlanon.privacy import DIGITS, Measure, Model
+from sqlanon.render import Sql, render
+from sqlanon.suppression import UNBOUNDED
+
+MOST_COUNTS = 128
+"""So many values of sensitive columns have counts of their own in every class; of more, a class
+lists those that it holds."""
+
+
+class Judge(Protocol):
+    """How a batch is asked which classes its schemes have and which of these are bad.
+
+    The query gives, once `read`, by candidate, badness and size what the classes are, and with
+    is_class = 1 each class that a rule may suppress.
+    """
+
+    asks_for_details: bool
+    can_roll_up: bool
+
+    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql: ...
+
+    def tables(self, name: str, layout: Layout) -> dict[str, pa.Table]: ...
+
+    def table_names(self, name: str) -> tuple[str, ...]: ...
+
+    def read(
+        self, found: Mapping[str, Ints], layout: Layout, detail: Detail
+    ) -> dict[str, Ints]: ...
+
+
+def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
+    """A judge for demands that there are."""
+    if not demands.models:
+        return None
+    sets: dict[str, ValueSets] = {}
+    for model in demands.models:
+        if model.statistic.measure is Measure.POPULATION and histogram.population is None:
+            raise EvaluationError("k-map needs a population, and none was counted")
+        if model.column is not None and of_people(model.column) not in sets:
+            sets[of_people(model.column)] = _sets_of(histogram, model.column, f"c{len(sets)}")
+    if label is not None:
+        sets[of_rows(label)] = _sets_of(histogram, label, f"c{len(sets)}", by_rows=True)
+    values = sum(each.values for each in sets.values())
+    kind = FewValues if values <= MOST_COUNTS else ManyValues
+    return kind(histogram, demands, sets, label)
+
+
+def _sets_of(histogram: Histogram, column: str, name: str, *, by_rows: bool = False) -> ValueSets:
+    facet = histogram.facets.get(column)
+    if facet is None:
+        raise EvaluationError(f"the sensitive column {column!r} was not counted")
+    return ValueSets(name, facet, by_rows)
+
+
+class FewValues:
+    """The classes of one histogram under some demands, judged in SQL."""
+
+    asks_for_details = True
+    """The classes that may be suppressed come back only where the query asks for them."""
+    can_roll_up = True
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        demands: Demands,
+        sets: Mapping[str, ValueSets],
+        label: str | None,
+    ) -> None:
+        self._histogram = histogram
+        self._demands = demands
+        self._label = label
+        self._sets = sets
+        self._statistics = [self._statistic(model) for model in demands.models]
+        self._majority = self._majority_of(label)
+        self._packing = Packing(list(self._sets.values()), histogram.rows)
+
+    def _statistic(self, model: Model) -> Sql:
+        statistic = model.statistic
+        if statistic.measure is Measure.POPULATION:
+            return Sql("population")
+        assert statistic.column is not None
+        sets = self._sets[of_people(statistic.column)]
+        counts = Class(sets, one_value_each=self._histogram.subject is None)
+        return sql_of(statistic, counts, self._demands.hierarchies.get(statistic.column))
+
+    def _majority_of(self, label: str | None) -> Sql | None:
+        if label is None:
+            return None
+        sets = self._sets[of_rows(label)]
+        counts = [sets.count_of(row) for row in np.eye(sets.values, dtype=bool)]
+        return Sql(f"GREATEST({', '.join(counts)})")
+
+    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
+        """The query that scores candidates of a layout."""
+        models = self._demands.models
+        packed = [f"p{word}" for word in range(self._packing.words)]
+        return render(
+            "evaluate_models.sql",
+            table=table,
+            movers=_movers(table) if self._moves else None,
+            moving_values=_moving_values(table) if self._moves and self._by_people else None,
+            moving_population=_moving_population(table) if self._population_moves else None,
+            words=layout.words,
+            first_word_bits=FIRST_WORD_BITS,
+            rolled_up=rolled_up,
+            details=details,
+            subjects=self._histogram.subject is not None,
+            population=self._histogram.population is not None,
+            labelled=self._label is not None,
+            majority=self._majority,
+            packed=packed,
+            sums=[*packed, *self._further],
+            fields=self._packing.fields,
+            mask=self._packing.mask,
+            statistics=self._statistics,
+            worsts=[Sql("MIN" if model.at_least else "MAX") for model in models],
+            violated=self._violated(),
+        )
+
+    @property
+    def _moves(self) -> bool:
+        return self._histogram.tally.has_movers
+
+    @property
+    def _population_moves(self) -> bool:
+        population = self._histogram.population
+        return population is not None and population.has_movers
+
+    @property
+    def _further(self) -> list[str]:
+        """What is summed beside people and counts of values."""
+        subjects = self._histogram.subject is not None
+        population = self._histogram.population is not None
+        return ["n_rows"] * subjects + ["population"] * population
+
+    def _violated(self) -> Sql:
+        """The condition under which a class is bad."""
+        parts = [violated(model, f"s{i}") for i, model in enumerate(self._demands.models)]
+        if self._demands.below != UNBOUNDED:
+            parts.insert(0, f"size < {self._demands.below}")
+        return Sql(" OR ".join(parts))
+
+    def read(self, found: Mapping[str, Ints], layout: Layout, detail: Detail) -> dict[str, Ints]:
+        """The answer of the query as it is."""
+        return dict(found)
+
+    def tables(self, name: str, layout: Layout) -> dict[str, pa.Table]:
+        """The tables that the query reads, by name."""
+        made = {name: self._tuples(layout)}
+        moving = {_movers(name): self._histogram.tally}
+        if self._histogram.population is not None:
+            moving[_moving_population(name)] = self._histogram.population
+        for table, tally in moving.items():
+            moves = tally.mover >= 0
+            if moves.any():
+                words = _words(layout, tally.codes[moves])
+                made[table] = pa.table(words | {"mover": tally.mover[moves]})
+        if self._moves and self._by_people:
+            made[_moving_values(name)] = self._values(layout)
+        return made
+
+    def table_names(self, name: str) -> tuple[str, ...]:
+        """The tables that may have been made beside the one of that name."""
+        return _movers(name), _moving_values(name), _moving_population(name)
+
+    def _tuples(self, layout: Layout) -> pa.Table:
+        """One row an atom tuple; the population's tuples among them, without people."""
+        tally, population = self._histogram.tally, self._histogram.population
+        tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
+        tallies += [] if population is None else [population]
+        codes, places = _places(tallies)
+        size = len(codes)
+        columns = _words(layout, codes)
+        if self._histogram.subject is not None:
+            columns["n_rows"] = _added(size, places[0], tally.rows)
+        if population is not None:
+            columns["population"] = _added(size, places[-1], population.people)
+        packed = np.zeros((size, self._packing.words), dtype=np.int64)
+        packed[:, 0] = _added(size, places[0], tally.people)
+        for number, (sets, place) in enumerate(zip(self._packing.sets, places[1:], strict=False)):
+            facet = sets.facet.tally
+            assert facet.values is not None
+            words = self._packing.value_words(number)[facet.values]
+            stays = sets.by_rows | (facet.mover < 0)
+            np.add.at(packed, place, words * np.where(stays, sets.entries, 0)[:, None])
+        return pa.table(columns | {f"p{w}": column for w, column in enumerate(packed.T)})
+
+    def _values(self, layout: Layout) -> pa.Table:
+        """The values of people who are in several tuples, each with what one person adds."""
+        parts = []
+        for number in self._by_people:
+            tally = self._packing.sets[number].facet.tally
+            assert tally.values is not None
+            moves = tally.mover >= 0
+            words = self._packing.value_words(number)[tally.values[moves]]
+            columns = _words(layout, tally.codes[moves])
+            columns["mover"] = tally.mover[moves]
+            columns["column_number"] = np.full(len(words), number)
+            columns["value"] = tally.values[moves]
+            parts.append(pa.table(columns | {f"p{w}": c for w, c in enumerate(words.T)}))
+        return pa.concat_tables(parts)
+
+    @property
+    def _by_people(self) -> list[int]:
+        return [number for number, sets in enumerate(self._packing.sets) if not sets.by_rows]
+
+
+def _movers(table: str) -> str:
+    return f"{table}_movers"
+
+
+def _moving_values(table: str) -> str:
+    return f"{table}_values"
+
+
+def _moving_population(table: str) -> str:
+    return f"{table}_population"
+
+
+def violated(model: Model, reached: str) -> str:
+    """The condition that a reached number violates a model."""
+    bound = f"{round(float(model.bound), DIGITS)!r}::DOUBLE"
+    if model.at_least:
+        return f"{reached} {'<=' if model.strict else '<'} {bound}"
+    return f"{reached} {'>=' if model.strict else '>'} {bound}"
+
+
+def _words(layout: Layout, codes: Codes) -> dict[str, Numbers]:
+    words = layout.row_words(codes)
+    return {f"w{w}": words[:, w] for w in range(layout.words)}
+
+
+def _places(tallies: Sequence[Tally]) -> tuple[Codes, list[Ints]]:
+    """The distinct atom tuples of all tallies, and which one each entry of each has."""
+    every = np.concatenate([tally.codes for tally in tallies])
+    codes, place = np.unique(every, axis=0, return_inverse=True)
+    ends = np.cumsum([len(tally) for tally in tallies])
+    return codes, np.split(place.reshape(-1), ends[:-1])
+
+
+def _added(size: int, place: Ints, numbers: Ints) -> Ints:
+    """Whole numbers summed by place, exactly."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, place, numbers)
+    return total

@@ -1,0 +1,234 @@
+"""Judging classes by sensitive columns with very many values: SQL counts, numpy judges.
+
+It answers what evaluate_models.sql answers, from the counts of evaluate_values.sql.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sqlanon.evaluate.coding import Numbers
+from sqlanon.evaluate.demands import Demands
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
+from sqlanon.evaluate.spread_counts import SpreadCounts, reached
+from sqlanon.evaluate.value_sets import ValueSets, of_people, of_rows
+from sqlanon.histogram import Histogram, Tally
+from sqlanon.measurement import Detail, Floats, Ints
+from sqlanon.privacy import Measure
+from sqlanon.render import Sql, render
+from sqlanon.suppression import UNBOUNDED
+
+CLASS, VALUE, POPULATION = range(3)
+"""What a row of the answer is about."""
+
+
+class ManyValues:
+    """The classes of one histogram under some demands."""
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        demands: Demands,
+        sets: Mapping[str, ValueSets],
+        label: str | None,
+    ) -> None:
+        self._histogram = histogram
+        self._demands = demands
+        self._sets = list(sets.values())
+        self._numbers = {name: number for number, name in enumerate(sets)}
+        self._totals = {name: each.totals for name, each in sets.items()}
+        self._label = label
+
+    asks_for_details = False
+    """Every class comes back anyway."""
+    can_roll_up = False
+
+    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
+        """The query that counts the classes of candidates of a layout."""
+        return render(
+            "evaluate_values.sql",
+            table=table,
+            values=_values(table),
+            population=None if self._histogram.population is None else _population(table),
+            words=layout.words,
+            movers=any(tally.has_movers for tally in self._tallies),
+        )
+
+    @property
+    def _tallies(self) -> list[Tally]:
+        everything = [self._histogram.tally, self._histogram.population]
+        return [tally for tally in everything if tally is not None]
+
+    def tables(self, name: str, layout: Layout) -> dict[str, pa.Table]:
+        """The tables that the query reads, by name."""
+        made = {name: _table(layout, self._histogram.tally)}
+        parts = []
+        for number, sets in enumerate(self._sets):
+            tally = sets.facet.tally
+            part = _table(layout, tally)
+            part = part.append_column("value", pa.array(tally.values))
+            numbers = np.full(len(tally), number, dtype=np.int32)
+            parts.append(part.append_column("column_number", pa.array(numbers)))
+        made[_values(name)] = pa.concat_tables(parts)
+        if self._histogram.population is not None:
+            made[_population(name)] = _table(layout, self._histogram.population)
+        return made
+
+    def table_names(self, name: str) -> tuple[str, ...]:
+        return _values(name), _population(name)
+
+    def read(self, found: Mapping[str, Ints], layout: Layout, detail: Detail) -> dict[str, Ints]:
+        """The classes by candidate, badness and size, and those that may be suppressed."""
+        kind = found["kind"]
+        is_class = kind == CLASS
+        classes, place = _numbered([found[f"k{w}"] for w in range(layout.words)])
+        people = _placed(len(classes), place, found["people"], is_class)
+        rows = _placed(len(classes), place, found["n_rows"], is_class)
+        real = people > 0  # some are of the population alone
+        columns: dict[str, npt.NDArray[Any]] = {"size": people, "n_rows": rows}
+        population = _placed(len(classes), place, found["people"], kind == POPULATION)
+        for i, values in enumerate(self._reached(found, place, people, population)):
+            columns[f"s{i}"] = values
+        if self._label is not None:
+            columns["minority"] = rows - self._majority(found, place, len(classes))
+        columns |= {f"k{w}": classes[:, w] for w in range(layout.words)}
+        columns["candidate"] = classes[:, 0] >> FIRST_WORD_BITS
+        columns = {name: values[real] for name, values in columns.items()}
+        columns["bad"] = self._bad(columns).astype(np.int64)
+        return self._answer(columns, layout, detail)
+
+    def _reached(
+        self, found: Mapping[str, Ints], place: Ints, people: Ints, population: Ints
+    ) -> list[Floats]:
+        """What every class reaches of each model."""
+        by_model = []
+        for model in self._demands.models:
+            statistic = model.statistic
+            if statistic.measure is Measure.POPULATION:
+                by_model.append(population.astype(np.float64))
+                continue
+            assert statistic.column is not None
+            name = of_people(statistic.column)
+            owner, value, count = self._entries(found, place, self._numbers[name], "people")
+            start = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+            counts = SpreadCounts(start, people[owner[start]], value, count, self._totals[name])
+            tree = self._demands.hierarchies.get(statistic.column)
+            sets = self._sets[self._numbers[name]]
+            whole = np.zeros(len(people))
+            whole[owner[start]] = reached(statistic, counts, sets, tree)
+            by_model.append(whole)
+        return by_model
+
+    def _majority(self, found: Mapping[str, Ints], place: Ints, classes: int) -> Ints:
+        assert self._label is not None
+        owner, _, rows = self._entries(found, place, self._numbers[of_rows(self._label)], "n_rows")
+        most = np.zeros(classes, dtype=np.int64)
+        np.maximum.at(most, owner, rows)
+        return most
+
+    def _entries(
+        self, found: Mapping[str, Ints], place: Ints, number: int, unit: str
+    ) -> tuple[Ints, Ints, Ints]:
+        """Class, value and count of every value of a column in a class, sorted."""
+        chosen = (found["kind"] == VALUE) & (found["column_number"] == number)
+        owner, value, count = place[chosen], found["value"][chosen], found[unit][chosen]
+        # One number for both sorts faster than the two.
+        order = np.argsort(owner * (int(value.max()) + 1) + value, kind="stable")
+        return owner[order], value[order].astype(np.int64), count[order]
+
+    def _bad(self, columns: Mapping[str, Ints]) -> npt.NDArray[np.bool_]:
+        bad = np.zeros(len(columns["size"]), dtype=bool)
+        if self._demands.below != UNBOUNDED:
+            bad |= columns["size"] < self._demands.below
+        for i, model in enumerate(self._demands.models):
+            bad |= model.shortfall(np.asarray(columns[f"s{i}"], dtype=np.float64)) > 0
+        return bad
+
+    def _answer(
+        self, columns: Mapping[str, Ints], layout: Layout, detail: Detail
+    ) -> dict[str, Ints]:
+        order = np.lexsort((columns["size"], -columns["bad"], columns["candidate"]))
+        columns = {name: values[order] for name, values in columns.items()}
+        keys = ("candidate", "bad", "size")
+        new = np.any([columns[k][1:] != columns[k][:-1] for k in keys], axis=0)
+        start = np.flatnonzero(np.append(True, new))
+        squared = columns["n_rows"] * columns["n_rows"]
+        sizes = {k: columns[k][start] for k in keys}
+        sizes["n_rows"] = np.add.reduceat(columns["n_rows"], start)
+        sizes["n_rows_squared"] = np.add.reduceat(squared, start)
+        sizes["n_classes"] = np.diff(np.append(start, len(order)))
+        if self._label is not None:
+            sizes["minority"] = np.add.reduceat(columns["minority"], start)
+        for i, model in enumerate(self._demands.models):
+            worse = np.minimum if model.at_least else np.maximum
+            sizes[f"s{i}"] = worse.reduceat(columns[f"s{i}"], start)
+        if not detail.budget:
+            return sizes
+        return self._with_classes(sizes, columns, start, layout, detail)
+
+    def _with_classes(
+        self,
+        sizes: dict[str, Ints],
+        columns: Mapping[str, Ints],
+        start: Ints,
+        layout: Layout,
+        detail: Detail,
+    ) -> dict[str, Ints]:
+        """The sizes, and each class that the rule may suppress."""
+        before = np.concatenate([[0], np.cumsum(sizes["n_rows"])])
+        candidate = sizes["candidate"]
+        first = np.searchsorted(candidate, candidate)
+        up_to = before[1:] - before[first]
+        may = ((sizes["bad"] > 0) | (sizes["size"] < detail.below)) & (up_to <= detail.budget)
+        group = np.repeat(np.arange(len(start)), sizes["n_classes"])
+        small = may[group]
+        words = [f"k{w}" for w in range(layout.words)]
+        count = len(start)
+        sizes |= {name: np.zeros(count, dtype=np.int64) for name in ("is_class", *words)}
+        listed = {
+            name: columns[name][small] if name in columns else np.zeros(int(small.sum()), np.int64)
+            for name in sizes
+        }
+        listed["is_class"] = np.ones(int(small.sum()), dtype=np.int64)
+        listed["n_classes"] = listed["is_class"]
+        return {name: np.concatenate([sizes[name], listed[name]]) for name in sizes}
+
+
+def _values(table: str) -> str:
+    return f"{table}_values"
+
+
+def _population(table: str) -> str:
+    return f"{table}_population"
+
+
+def _table(layout: Layout, tally: Tally) -> pa.Table:
+    words: Numbers = layout.row_words(tally.codes)
+    columns: dict[str, Numbers] = {f"w{w}": words[:, w] for w in range(layout.words)}
+    table = pa.table(columns | {"people": tally.people, "n_rows": tally.rows})
+    return table.append_column("mover", pa.array(tally.mover, mask=tally.mover < 0))
+
+
+def _numbered(words: list[Ints]) -> tuple[Numbers, Ints]:
+    """The distinct keys in order, one row of words each, and which one each entry has.
+
+    As np.unique over rows, which compares them byte by byte and takes ten times as long.
+    """
+    order = np.lexsort(words[::-1])
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([word[order][1:] != word[order][:-1] for word in words], axis=0)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return np.stack([word[order[new]] for word in words], axis=1), place
+
+
+def _placed(size: int, place: Ints, values: Ints, chosen: npt.NDArray[np.bool_]) -> Ints:
+    """Values by class, 0 where there is none."""
+    whole = np.zeros(size, dtype=np.int64)
+    whole[place[chosen]] = values[chosen]
+    return whole

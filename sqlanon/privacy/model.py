@@ -1,0 +1,116 @@
+"""What a privacy model is: a number that every class reaches, and a bound on it.
+
+The modules beside this one state the models, one paper each. They say what is to be measured;
+how it is measured is written three times and on purpose: for searches (evaluate), for the SQL
+of a release (compile) and for the audit of the released table (verify).
+
+All models speak of the classes of a release. c_v is how many people of a class have the
+sensitive value v, n = Σ c_v and p_v = c_v / n; q_v is the same share in the whole source. NULL
+is a value like any other. Where a subject has several rows, a person counts once for every
+value that the person has in the class. The classes that are suppressed do not count, and they
+stay in the q_v.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+DIGITS = 9
+"""Numbers that are not whole are rounded to so many digits behind the point before they are
+compared, so that the order of a sum cannot decide whether a bound is met."""
+
+
+class Measure(StrEnum):
+    """What can be measured of a class."""
+
+    POPULATION = "population"
+    """People of the population who fit the class."""
+    DISTINCT = "distinct"
+    """The number of distinct values."""
+    PERPLEXITY = "perplexity"
+    """exp(−Σ p_v ln p_v), the number of equally frequent values with that entropy."""
+    RECURSIVE = "recursive"
+    """r_1 / (r_l + … + r_m), the c_v being r_1 ≥ r_2 ≥ …; infinite for fewer than l values."""
+    EQUAL_DISTANCE = "equal"
+    """Σ |p_v − q_v| / 2: the earth mover's distance where all values are equally far apart."""
+    ORDERED_DISTANCE = "ordered"
+    """Σ_i |Σ_{j≤i} (p_j − q_j)| / (m − 1) over the m values in order; 0 for a single one."""
+    HIERARCHICAL_DISTANCE = "hierarchical"
+    """The earth mover's distance where two values are as far apart as the height of their
+    lowest common ancestor, in parts of the height of the tree."""
+    GAIN = "gain"
+    """The greatest (p_v − q_v) / q_v."""
+    RATIO = "ratio"
+    """The greatest |ln (p_v / q_v)| over all values of the source; infinite where one of them
+    is missing."""
+    SHARE = "share"
+    """The greatest c_v / people of the class."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A measure of one column; `top` is l of RECURSIVE."""
+
+    measure: Measure
+    column: str | None
+    top: int = 0
+
+
+@dataclass(frozen=True)
+class Model(ABC):
+    """A privacy model for one sensitive column (None: it needs none).
+
+    key               how policies name it
+    symbol            the letter of its bound, for the heads of tables
+    at_least          whether the reached number must be at least the bound, or at most
+    strict            whether the bound itself is not enough
+    monotone          whether classes that satisfy it satisfy it after a merge
+    monotone_by_subject  the same where a person may have rows in both
+    """
+
+    column: str | None
+
+    key: ClassVar[str]
+    symbol: ClassVar[str]
+    at_least: ClassVar[bool]
+    strict: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
+    monotone_by_subject: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """What is compared with the reached number."""
+
+    @property
+    @abstractmethod
+    def statistic(self) -> Statistic:
+        """What is measured of every class."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What is required, in words."""
+
+    def holds(self, reached: float) -> bool:
+        """Whether a class, or the worst of all, satisfies the model."""
+        return bool(self.shortfall(np.array([reached]))[0] <= 0)
+
+    def shortfall(self, reached: Floats) -> Floats:
+        """What is missing to the bound, on the model's own scale; at most 0 where it holds."""
+        reached = np.round(reached, DIGITS)
+        bound = round(float(self.bound), DIGITS)
+        missing = bound - reached if self.at_least else reached - bound
+        missing = np.round(missing, DIGITS)
+        return missing + 10.0**-DIGITS if self.strict else missing
+
+    def worst(self) -> float:
+        """What no class can fall short of: the reached number of a table without a class."""
+        return 0.0 if self.at_least else np.inf

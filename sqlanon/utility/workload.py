@@ -1,0 +1,161 @@
+"""Random COUNT queries, answered on a release as its readers would, and on the source.
+
+A reader knows of a row only its group in every column, and takes the atoms of a group for
+equally likely and the columns for independent: the row counts as the product of the shares
+that the query has of its groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sqlanon.errors import UtilityError
+from sqlanon.histogram import Histogram
+from sqlanon.histogram.histogram import Codes, Ints
+from sqlanon.scheme import Column
+from sqlanon.utility.classes import Classes, Flags
+
+MOST_VALUES = 3
+"""How many values of a category a query lists at most."""
+
+Query = dict[int, Flags]
+"""By number of a column the atoms that the query takes; other columns are free."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The relative errors |estimate − count| / count of random COUNT queries.
+
+    columns    by query the columns that it speaks of
+    counts     by query the rows of the source that it takes, at least one
+    estimates  by query what a reader of the release makes of it
+    """
+
+    seed: int
+    columns: tuple[tuple[str, ...], ...] = field(repr=False)
+    counts: tuple[int, ...] = field(repr=False)
+    estimates: tuple[float, ...] = field(repr=False)
+
+    @property
+    def queries(self) -> int:
+        return len(self.counts)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        pairs = zip(self.estimates, self.counts, strict=True)
+        return tuple(abs(estimate - count) / count for estimate, count in pairs)
+
+    @property
+    def median(self) -> float:
+        return self.quantile(0.5)
+
+    @property
+    def p95(self) -> float:
+        return self.quantile(0.95)
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.errors) / self.queries
+
+    def quantile(self, share: float) -> float:
+        """The error that this share of the queries does not exceed, between two by their place."""
+        return float(np.quantile(np.array(self.errors), share))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "queries": self.queries,
+            "seed": self.seed,
+            "median": self.median,
+            "p95": self.p95,
+            "mean": self.mean,
+        }
+
+
+def workload(
+    histogram: Histogram,
+    classes: Classes,
+    number: int,
+    seed: int,
+    on_query: Callable[[int], None] | None = None,
+) -> Workload:
+    """Draws so many queries and answers them; `on_query` hears how many are answered."""
+    if number < 1:
+        raise UtilityError(f"{number} random queries are asked for; take at least 1")
+    codes, rows = in_order(histogram.tally.codes, histogram.tally.rows)
+    names = [column.name for column in histogram.space.columns]
+    rng = np.random.default_rng(seed)
+    columns, counts, estimates = [], [], []
+    queries = draw_queries(histogram.space.columns, codes, rows, number, rng)
+    for done, query in enumerate(queries, 1):
+        columns.append(tuple(names[j] for j in query))
+        counts.append(count_rows(query, codes, rows))
+        estimates.append(estimate(query, classes))
+        if on_query is not None:
+            on_query(done)
+    return Workload(seed, tuple(columns), tuple(counts), tuple(estimates))
+
+
+def in_order(codes: Codes, rows: Ints) -> tuple[Codes, Ints]:
+    """Entries of a tally in an order that the data alone decide: engines return any."""
+    order = np.lexsort(codes.T[::-1])
+    return np.asfortranarray(codes[order]), rows[order]  # column by column, as they are read
+
+
+def draw_queries(
+    columns: Sequence[Column], codes: Codes, rows: Ints, number: int, rng: np.random.Generator
+) -> Iterator[Query]:
+    """Conjunctions over some columns, each around a random row, so that none is empty."""
+    up_to = np.cumsum(rows)
+    for _ in range(number):
+        row = codes[int(np.searchsorted(up_to, rng.integers(up_to[-1]), side="right"))]
+        size = int(rng.integers(1, len(columns) + 1))
+        chosen = sorted(int(j) for j in rng.permutation(len(columns))[:size])
+        yield {j: _around(columns[j], int(row[j]), rng) for j in chosen}
+
+
+def _around(column: Column, atom: int, rng: np.random.Generator) -> Flags:
+    """Atoms with this one among them: a range where the domain has an order, else a few."""
+    width, taken = column.domain.width, np.zeros(column.size, dtype=bool)
+    if atom == width:  # NULL lies in no range
+        taken[atom] = True
+    elif column.domain.is_sorted:
+        length = int(rng.integers(1, width + 1))
+        start = int(rng.integers(max(0, atom - length + 1), min(atom, width - length) + 1))
+        taken[start : start + length] = True
+    else:
+        more = int(rng.integers(0, min(MOST_VALUES, column.size)))
+        others = np.delete(np.arange(column.size), atom)
+        taken[[atom, *rng.permutation(others)[:more]]] = True
+    return taken
+
+
+def count_rows(query: Query, codes: Codes, rows: Ints) -> int:
+    """The rows of the source that the query takes."""
+    left = np.arange(len(rows))
+    for j, taken in query.items():
+        left = left[taken[codes[:, j][left]]]
+    return int(rows[left].sum())
+
+
+def estimate(query: Query, classes: Classes) -> float:
+    """The rows that a reader of the release expects it to take."""
+    left = np.arange(len(classes.rows))
+    shares = np.ones(len(left))
+    for j, taken in query.items():
+        here = _shares(taken, [start for start, _ in classes.scheme.partitions[j].runs])
+        shares = shares * here[classes.groups[:, j][left]]
+        left, shares = left[shares > 0], shares[shares > 0]
+    # An exact sum, whatever order and width a processor adds in.
+    return math.fsum(classes.rows[left] * shares)
+
+
+def _shares(taken: Flags, starts: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """By group the share of its atoms that are taken; last, that of the whole domain."""
+    hits = np.add.reduceat(taken.astype(np.int64), starts)
+    sizes = np.diff([*starts, len(taken)])
+    return np.asarray([*(hits / sizes), hits.sum() / len(taken)])

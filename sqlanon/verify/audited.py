@@ -1,0 +1,163 @@
+"""What an audit finds.
+
+Everything here is derived from integers that SQL counted. Nothing here holds a value of the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlanon.privacy import Model
+from sqlanon.verify.figures import ClassSize, Risk, Spread
+from sqlanon.verify.risk import Journalist, Uniques
+from sqlanon.verify.sensitive import Sensitive, finite, settled
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What the classes reach of a privacy model.
+
+    value     the number of the worst class; infinite where it has no bound
+    classes   how many classes violate the model, and the rows and people in them; people in
+    rows      several of these classes count in each
+    people
+    """
+
+    model: Model
+    value: float
+    classes: int
+    rows: int
+    people: int
+
+    @property
+    def holds(self) -> bool:
+        return self.model.holds(self.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "required": self.model.describe(),
+            "reached": finite(settled(self.value)),
+            "violating": {"classes": self.classes, "rows": self.rows, "people": self.people},
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of a table's classes over its quasi-identifiers.
+
+    `by_people` is None without a subject; then every row is a person. `k`, `classes`, `sizes`
+    and `risk` speak of people. `journalist` is there where a population was given, and `uniques`
+    where its size is known.
+    """
+
+    quasi: tuple[str, ...]
+    subject: str | None
+    by_rows: Spread
+    by_people: Spread | None = None
+    sensitive: tuple[Sensitive, ...] = field(default=())
+    models: tuple[Reached, ...] = ()
+    journalist: Journalist | None = None
+    uniques: Uniques | None = None
+
+    @property
+    def spread(self) -> Spread:
+        """The classes in people: distinct subjects, or rows where there is no subject."""
+        return self.by_rows if self.by_people is None else self.by_people
+
+    @property
+    def rows(self) -> int:
+        return self.by_rows.total
+
+    @property
+    def people(self) -> int:
+        return self.spread.total
+
+    @property
+    def k(self) -> int:
+        """People in the smallest class; 0 for an empty table."""
+        return self.spread.k
+
+    @property
+    def classes(self) -> int:
+        return self.spread.classes
+
+    @property
+    def sizes(self) -> tuple[ClassSize, ...]:
+        return self.spread.sizes
+
+    @property
+    def risk(self) -> Risk:
+        return self.spread.risk
+
+    def reached(self, model: Model) -> Reached:
+        """What the table reaches of a model that it was audited for."""
+        return next(each for each in self.models if each.model == model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON. With a subject, `by_rows` repeats the figures for rows."""
+        document: dict[str, Any] = {
+            "quasi": list(self.quasi),
+            "subject": self.subject,
+            "rows": self.rows,
+            "people": self.people,
+            **self.spread.to_dict(),
+        }
+        document["risk"]["sample_uniques"] = self.spread.unique.classes
+        if self.journalist is not None:
+            document["risk"]["journalist"] = self.journalist.to_dict()
+        if self.uniques is not None:
+            document["risk"]["population_uniques"] = self.uniques.to_dict()
+        if self.by_people is not None:
+            document["by_rows"] = self.by_rows.to_dict()
+        columns = self.sensitive
+        return document | {
+            "sensitive": {each.column: each.to_dict() for each in columns},
+            "l": {each.column: each.diversity for each in columns},
+            "t": {each.column: each.closeness for each in columns},
+            "beta": {each.column: finite(each.beta) for each in columns},
+            "delta": {each.column: finite(each.delta) for each in columns},
+            "models": [each.to_dict() for each in self.models],
+        }
+
+    def described(self) -> list[tuple[str, str, str]]:
+        """What to show a person: name, figure, meaning."""
+        spread, risk = self.spread, self.risk
+        unit, one = ("rows", "row") if self.by_people is None else ("people", "person")
+        most = "expected share" if self.by_people is None else "at most the expected share"
+        lines = [("rows", f"{self.rows:,}", "in the table")]
+        if self.by_people is not None:
+            lines.append(("people", f"{self.people:,}", f"distinct values of {self.subject!r}"))
+        lines += [
+            ("k", f"{self.k:,}", f"{unit} in the smallest class"),
+            ("classes", f"{self.classes:,}", "distinct combinations of the quasi-identifiers"),
+            ("largest class", f"{spread.largest:,}", unit),
+            ("average class", f"{spread.average:,.1f}", unit),
+            ("unique", f"{spread.unique.classes:,}", f"classes of a single {one}"),
+            ("highest risk", f"{risk.highest:.2%}", "prosecutor: of the smallest class"),
+            ("average risk", f"{risk.average:.2%}", f"prosecutor: over all {unit}"),
+            ("above", f"{risk.above:.2%}", f"{unit} with a risk above {risk.threshold:g}"),
+            ("marketer risk", f"{risk.marketer:.2%}", f"{most} of {unit} re-identified"),
+        ]
+        if self.by_people is not None:
+            rows = self.by_rows
+            lines += [
+                ("k by rows", f"{rows.k:,}", "rows in the smallest class: not the privacy"),
+                ("unique rows", f"{rows.unique.classes:,}", "rows that are alone in their class"),
+                ("average by rows", f"{rows.risk.average:.2%}", "prosecutor: over all rows"),
+            ]
+        if self.journalist is not None:
+            lines += self.journalist.described(risk.threshold)
+        if self.uniques is not None:
+            lines += self.uniques.described()
+        return lines
+
+    def __str__(self) -> str:
+        width = max(len(figure) for _, figure, _ in self.described())
+        lines = [
+            f"{name:<15} {figure:>{width}}  {meaning}" for name, figure, meaning in self.described()
+        ]
+        for each in self.sensitive:
+            told = ", ".join(f"{name} {figure}" for name, figure, _ in each.described() if figure)
+            lines.append(f"{each.column}: {told}")
+        return "\n".join(lines)

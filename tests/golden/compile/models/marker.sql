@@ -1,0 +1,78 @@
+WITH "generalized" AS (
+  SELECT
+    CASE
+      WHEN "source"."age" >= 0 AND "source"."age" < 25
+      THEN '[0, 25)'
+      WHEN "source"."age" >= 25 AND "source"."age" < 60
+      THEN '[25, 60)'
+      WHEN "source"."age" >= 60 AND "source"."age" <= 90
+      THEN '[60, 90]'
+      ELSE '(not in the scheme)'
+    END AS "age",
+    "source"."disease" AS "disease"
+  FROM "people" AS "source"
+), "classes" AS (
+  SELECT
+    "age" COLLATE "binary" AS "age",
+    COUNT(*) AS "people",
+    ROW_NUMBER() OVER (ORDER BY "age" COLLATE "binary") AS "class"
+  FROM "generalized"
+  GROUP BY
+    1
+), "members" AS (
+  SELECT
+    "classes"."class",
+    "generalized"."disease" COLLATE "binary" AS "disease"
+  FROM "generalized"
+  JOIN "classes"
+    ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "classes"."age"
+), "disease_counts" AS (
+  SELECT
+    "class",
+    "disease" AS "value",
+    COUNT(*) AS "people",
+    SUM(COUNT(*)) OVER (PARTITION BY "class") AS "total"
+  FROM "members"
+  GROUP BY
+    1,
+    2
+), "disease_source" AS (
+  SELECT
+    "disease" COLLATE "binary" AS "value",
+    COUNT(*) AS "people",
+    SUM(COUNT(*)) OVER () AS "total"
+  FROM "generalized"
+  GROUP BY
+    1
+), "disease_measures" AS (
+  SELECT
+    "disease_counts"."class",
+    MAX(
+      CAST("disease_counts"."people" * "disease_source"."total" - "disease_counts"."total" * "disease_source"."people" AS DOUBLE) / (
+        "disease_counts"."total" * "disease_source"."people"
+      )
+    ) AS "gain"
+  FROM "disease_counts"
+  JOIN "disease_source"
+    ON "disease_counts"."value" COLLATE "binary" IS NOT DISTINCT FROM "disease_source"."value"
+  GROUP BY
+    1
+), "unsafe_classes" AS (
+  SELECT
+    "classes"."age",
+    TRUE AS "is_unsafe"
+  FROM "classes"
+  LEFT JOIN "disease_measures"
+    ON "disease_measures"."class" = "classes"."class"
+  WHERE
+    "classes"."people" < 2 OR CAST("disease_measures"."gain" AS DECIMAL(38, 9)) > 1
+)
+SELECT
+  CASE WHEN "unsafe_classes"."is_unsafe" THEN '(unsafe)' ELSE "generalized"."age" END AS "age",
+  "generalized"."disease"
+FROM "generalized"
+LEFT JOIN "unsafe_classes"
+  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "unsafe_classes"."age"
+ORDER BY
+  1,
+  2;

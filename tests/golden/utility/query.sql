@@ -1,0 +1,10 @@
+-- reads:  a table, or the reconstruction of its release
+-- yields: the first rows of somebody's SELECT, to which the table is called data
+-- The scopes are two, because the table itself may read one that is called data.
+WITH "rows" AS (SELECT 30 AS age, 'F' AS sex)
+SELECT * FROM (
+WITH "data" AS (SELECT * FROM "rows")
+SELECT * FROM (
+SELECT AVG("age") FROM "data" WHERE "sex" = 'F' /* women */
+) AS answer
+) AS answer LIMIT 2

@@ -1,0 +1,13 @@
+-- reads:  a table, as a whole
+-- yields: one row per distinct value of one of its columns, as text: how many people have it;
+--         NULL is a value
+SELECT
+  CASE WHEN ISNAN("v") THEN 'nan' ELSE CAST("v" + 0.0 AS TEXT) END AS t,
+  n
+FROM (
+  SELECT
+    "score" + 0.0 AS v,
+    COUNT(*) AS n
+  FROM "visits"
+  GROUP BY 1
+) AS counted

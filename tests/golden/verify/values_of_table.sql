@@ -1,0 +1,13 @@
+-- reads:  a table, as a whole
+-- yields: one row per distinct value of one of its columns, as text: how many people have it;
+--         NULL is a value
+SELECT
+  CAST("v" AS TEXT) AS t,
+  n
+FROM (
+  SELECT
+    "ill" COLLATE "binary" AS v,
+    COUNT(DISTINCT "who") AS n
+  FROM "visits"
+  GROUP BY 1
+) AS counted

@@ -1,0 +1,195 @@
+"""Random tables with sensitive columns, random privacy models, and what is left of classes.
+
+What classes reach and which of them go is worked out by the words of the models.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from privacy_twin import Twin
+
+from sqlanon.engines import open_source
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.histogram import Histogram, Quasi, count, count_population
+from sqlanon.privacy import (
+    AlphaAnonymity,
+    BetaLikeness,
+    Closeness,
+    DeltaDisclosure,
+    Distance,
+    DistinctDiversity,
+    EntropyDiversity,
+    KMap,
+    Model,
+    RecursiveDiversity,
+)
+
+WORDS = ["flu", "", "cold", "NULL", "a'b", '"', "naïve ☃"]
+TREE = {
+    "flu": ("flu", "lungs", "body"), "cold": ("cold", "lungs", "body"), "": ("", "none", "body"),
+    "NULL": ("NULL", "none", "body"), "a'b": ("a'b", "rest", "body"), '"': ('"', "rest", "body"),
+    "naïve ☃": ("naïve ☃", "rest", "body"),
+}  # fmt: skip
+HIERARCHY = Hierarchy.from_rows(list(TREE.values()), "test")
+WORD, NUMBER = 'ill "ness"', "pay"
+ATOMS = {"a": 6, "b": 4}
+
+
+@dataclass
+class Table:
+    """Two quasi-identifiers, two sensitive columns, a label, and who the rows are about."""
+
+    rows: int
+    rng: random.Random
+    by_subject: bool
+    quasi: dict[str, list[int]] = field(default_factory=dict)
+    population: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rng, n = self.rng, self.rows
+        self.quasi = {name: [rng.randrange(size) for _ in range(n)] for name, size in ATOMS.items()}
+        words = rng.sample(WORDS, rng.randint(1, len(WORDS)))
+        self.words = [rng.choice([*words, None]) for _ in range(n)]
+        pays = [1000, 2000, 3000, 7500, None][: rng.randint(1, 5)]
+        self.pays = [rng.choice(pays) for _ in range(n)]
+        self.label = [rng.choice("xyz") for _ in range(n)]
+        self.people = [rng.randrange(max(1, n // 2)) if self.by_subject else i for i in range(n)]
+        self.population = {
+            name: [rng.randrange(size + 1) for _ in range(3 * n)] for name, size in ATOMS.items()
+        }
+        self.citizens = [rng.randrange(2 * n) if self.by_subject else i for i in range(3 * n)]
+
+    def histogram(self) -> Histogram:
+        columns = {
+            **self.quasi, WORD: pa.array(self.words, pa.string()),
+            NUMBER: pa.array(self.pays, pa.int64()), "label": self.label, "who": self.people,
+        }  # fmt: skip
+        quasis = [Quasi(name, values=tuple(range(size))) for name, size in ATOMS.items()]
+        source = open_source(data=pa.table(columns))
+        others = open_source(data=pa.table({**self.population, "citizen": self.citizens}))
+        try:
+            counted = count(
+                source,
+                quasis,
+                subject="who" if self.by_subject else None,
+                facets=[WORD, NUMBER, "label"],
+            )
+            people = count_population(
+                others, quasis, counted.space, "citizen" if self.by_subject else None
+            )
+        finally:
+            source.engine.close()
+            others.engine.close()
+        return Histogram(
+            counted.space, counted.tally, counted.rows, counted.people, counted.facets,
+            counted.subject, people,
+        )  # fmt: skip
+
+    def classes(self, bits: list[bool]) -> dict[Hashable, list[int]]:
+        found: dict[Hashable, list[int]] = {}
+        for row in range(self.rows):
+            found.setdefault(self.key(self.quasi, bits, row), []).append(row)
+        return found
+
+    @staticmethod
+    def key(values: dict[str, list[int]], bits: list[bool], row: int) -> Hashable:
+        """How many cuts lie below the value of each column."""
+        cuts = {"a": bits[:5], "b": bits[5:]}
+        return tuple(sum(cuts[name][: values[name][row]]) for name in ATOMS)
+
+    def reached(self, model: Model, bits: list[bool], key: Hashable, rows: list[int]) -> float:
+        if isinstance(model, KMap):
+            return len({
+                self.citizens[i]
+                for i in range(3 * self.rows)
+                if all(self.population[name][i] < size for name, size in ATOMS.items())
+                and self.key(self.population, bits, i) == key
+            })  # fmt: skip
+        values = self.words if model.column == WORD else self.pays
+        pairs = list(zip(self.people, values, strict=True))
+        order = sorted({v for v in values if v is not None}) + [None] * (None in values)
+        tree = {v: TREE[v] for v in set(values) & set(TREE)} if model.column == WORD else {}
+        if None in values:
+            tree[None] = ("no value", "no value", "body")
+        twin = Twin([pairs[row] for row in rows], pairs, order, tree)
+        match model:
+            case DistinctDiversity():
+                return twin.distinct()
+            case EntropyDiversity():
+                return twin.perplexity()
+            case RecursiveDiversity():
+                return twin.recursive(model.l)
+            case Closeness():
+                return getattr(twin, model.distance.value)()
+            case BetaLikeness():
+                return twin.gain()
+            case DeltaDisclosure():
+                return twin.ratio()
+            case AlphaAnonymity():
+                return twin.share()
+        raise AssertionError(model)
+
+
+def bad(model: Model, reached: float) -> bool:
+    """By the words of the models, not by their code; bounds lie between what can be reached."""
+    match model:
+        case DistinctDiversity():
+            return reached < model.l
+        case EntropyDiversity():
+            return reached < model.l - 1e-8
+        case RecursiveDiversity():
+            return not reached < model.c - 1e-10
+        case Closeness():
+            return reached > model.t + 1e-8
+        case BetaLikeness():
+            return reached > model.beta + 1e-8
+        case DeltaDisclosure():
+            return not reached < model.delta - 1e-10
+        case AlphaAnonymity():
+            return reached > model.alpha + 1e-8
+        case KMap():
+            return reached < model.k
+    raise AssertionError(model)
+
+
+def random_models(rng: random.Random) -> list[Model]:
+    return rng.sample(
+        [
+            DistinctDiversity(WORD, rng.randint(1, 4)),
+            DistinctDiversity(NUMBER, 2),
+            EntropyDiversity(WORD, rng.choice([1, 1.5, 2, 2.7])),
+            RecursiveDiversity(WORD, rng.choice([0.5, 1, 2, 3.5]), rng.randint(1, 4)),
+            RecursiveDiversity(NUMBER, 2, 2),
+            Closeness(WORD, rng.choice([0.1, 0.3, 0.5]), Distance.EQUAL),
+            Closeness(WORD, rng.choice([0.1, 0.3, 0.5]), Distance.HIERARCHICAL),
+            Closeness(NUMBER, rng.choice([0.1, 0.25]), Distance.ORDERED),
+            BetaLikeness(WORD, rng.choice([0.5, 1, 3])),
+            DeltaDisclosure(NUMBER, rng.choice([0.5, 1, 2])),
+            AlphaAnonymity(WORD, rng.choice([0.4, 0.5, 0.75])),
+            KMap(None, rng.randint(1, 6)),
+        ],
+        rng.randint(1, 5),
+    )
+
+
+def kept(
+    classes: dict[Hashable, list[int]],
+    sizes: dict[Hashable, int],
+    unsafe: set[Hashable],
+    given_k: bool,
+    budget: int,
+) -> set[Hashable]:
+    """The classes left: unsafe ones go first, whole sizes, the smallest first."""
+    left, spent = set(classes), 0
+    for group in (unsafe, set() if given_k else set(classes) - unsafe):
+        for size in sorted({sizes[key] for key in group}):
+            these = {key for key in group if sizes[key] == size}
+            spent += sum(len(classes[key]) for key in these)
+            if spent > budget:
+                return left
+            left -= these
+    return left

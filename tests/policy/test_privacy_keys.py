@@ -1,0 +1,78 @@
+"""Privacy models and the population in a policy: what is refused, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from policy_mistakes import of
+
+from sqlanon.api.homogeneity import homogeneity_of
+from sqlanon.policy import parse_policy
+
+COLUMNS = {
+    "age": {"role": "quasi"},
+    "ill": {"role": "sensitive"},
+    "pay": {"role": "sensitive"},
+}
+
+
+@pytest.mark.parametrize(
+    ("privacy", "line"),
+    [
+        ({"t_closeness": {"t": 2}}, "t_closeness.t: found 2, expected a number from 0 to 1"),
+        ({"t_closeness": [{"t": 0.1, "x": 1}]}, "t_closeness.0.x: unknown key; known here: "
+         "columns, t, distance"),
+        ({"l_diversity": {"l": 2.5}}, "l_diversity.l: found 2.5, expected a whole number for kind "
+         "distinct"),
+        ({"l_diversity": {"kind": "recursive", "l": 2}}, "l_diversity.c: is missing; kind "
+         "recursive needs it, such as c: 3"),
+        ({"l_diversity": {"l": 2, "c": 2}}, "l_diversity.c: is for kind recursive; the kind is "
+         "distinct"),
+        ({"alpha_k": {"alpha": 0.5, "columns": ["age"]}}, "alpha_k.columns: 'age' is no column "
+         "with the role sensitive; there are 'ill', 'pay'"),
+        ({"k_map": 3}, "k_map: needs `population`, a table of the people that those of the source "
+         "are a part of"),
+    ],
+)  # fmt: skip
+def test_mistakes(privacy: dict[str, Any], line: str) -> None:
+    assert of(columns=COLUMNS, privacy={"k": 2, **privacy}) == [f"privacy.{line}"]
+
+
+def test_a_model_needs_a_sensitive_column() -> None:
+    columns = {"age": {"role": "quasi"}}
+    assert of(columns=columns, privacy={"k": 2, "l_diversity": {"l": 2}}) == [
+        "privacy.l_diversity: needs a column with the role sensitive"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("privacy", "columns", "reason"),
+    [
+        ({}, ("ill", "pay"), None),
+        ({"l_diversity": {"l": 2}}, (), None),
+        ({"l_diversity": {"l": 2, "columns": ["ill"]}}, ("pay",), None),
+        ({"homogeneity": {"accept": "x"}}, ("ill", "pay"), "x"),
+        ({"homogeneity": {"accept": "x", "columns": ["ill"]}}, ("ill", "pay"), None),
+        (
+            {"homogeneity": {"accept": "x", "columns": ["ill"]}, "alpha_k": {"alpha": 1}},
+            (),
+            "x",
+        ),
+        (
+            {"homogeneity": {"accept": "x"}, "alpha_k": {"alpha": 1, "columns": ["pay"]}},
+            ("ill",),
+            "x",
+        ),
+    ],
+)
+def test_columns_without_a_model(
+    privacy: dict[str, Any], columns: tuple[str, ...], reason: str | None
+) -> None:
+    document = {
+        "columns": COLUMNS,
+        "one_row_per_person": True,
+        "privacy": {"k": 2, **privacy},
+    }
+    found = homogeneity_of(parse_policy(document))
+    assert (found.columns, found.reason) == (columns, reason)
