@@ -74,8 +74,10 @@ class Measurement:
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        arrays = (self.loss, self.size, self.classes, self.rows, self.rows_squared, self.bad)
+        arrays = [self.loss, self.size, self.classes, self.rows, self.rows_squared, self.bad]
+        arrays += [] if self.minority is None else [self.minority]
         further = 0 if self.ambiguity is None else self.ambiguity.nbytes
+        further += self.reached.nbytes
         return OVERHEAD + sum(a.nbytes for a in arrays) + self.small_loss.nbytes + further
 
 

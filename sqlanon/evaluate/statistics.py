@@ -97,8 +97,9 @@ class Class:
     def hierarchical_distance(self, tree: Hierarchy) -> str:
         """Σ over inner nodes of height · min(what flows in, what flows out of their children)."""
         ancestors = ancestors_of(tree, self._sets.facet.domain)
+        height = len(ancestors) - 1
         terms = []
-        for level in range(1, tree.height + 1):
+        for level in range(1, height + 1):
             for node in np.unique(ancestors[level]):
                 inside = ancestors[level] == node
                 children = [
@@ -112,7 +113,7 @@ class Class:
                     terms.append(f"{level} * LEAST({flows_in}, {flows_out})::DOUBLE")
         if not terms:
             return "0.0"
-        return f"({' + '.join(terms)}) / ({self.pairs}::DOUBLE * {self._all} * {tree.height})"
+        return f"({' + '.join(terms)}) / ({self.pairs}::DOUBLE * {self._all} * {height})"
 
     def _ratios(self) -> list[str]:
         """p_v / q_v of every value."""
@@ -158,7 +159,10 @@ def _rounded(expression: str) -> Sql:
 
 
 def ancestors_of(tree: Hierarchy, domain: ValueDomain) -> Ints:
-    """The number of each value's ancestor, one row a level; NULL is alone below the root."""
+    """The number of each value's ancestor, one row a level; NULL is alone below the root.
+
+    There are two levels at least: a hierarchy of one value has none above it, for NULL.
+    """
     places = {sort_key(leaf): i for i, leaf in enumerate(tree.parsed(domain.kind))}
     missing = [value for value in domain.values if sort_key(value) not in places]
     if missing:
@@ -172,4 +176,6 @@ def ancestors_of(tree: Hierarchy, domain: ValueDomain) -> Ints:
         alone = np.full((tree.height + 1, 1), len(tree.leaves))
         alone[-1] = 0
         found = np.concatenate([found, alone], axis=1)
+    if not tree.height:
+        found = np.stack([np.arange(found.shape[1]), np.zeros(found.shape[1], dtype=np.int64)])
     return found

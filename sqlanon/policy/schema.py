@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from sqlanon.model import Mode, Output
+from sqlanon.model import BiasName, LossName, Mode, Output
 from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.fields import Flag, Section, about, refuse
 from sqlanon.policy.places import PublishSection, SourceSection
@@ -147,12 +147,14 @@ class PolicySection(Section):
 
     def _about_the_walk(self) -> Iterator[str]:
         start, aim = self.search.start, self.preference
-        if start is not None and aim is not None:
-            for key in ("loss", "bias"):
-                if getattr(start, key) != getattr(aim, key):
+        if start is not None:
+            usual = {"loss": LossName.NWP, "bias": BiasName.NECD}
+            for key, papers in usual.items():
+                wanted = papers if aim is None else getattr(aim, key)
+                if getattr(start, key) != wanted:
                     yield (
                         f"search.start.{key}: is {getattr(start, key)}, but the preference is in "
-                        f"{getattr(aim, key)}; a walk has one measure"
+                        f"{wanted}; a walk has one measure"
                     )
 
     def uncovered_sensitive(self) -> tuple[str, ...]:

@@ -157,8 +157,10 @@ class _Walks:
         """No change leads to a feasible scheme of less NWP."""
         walk, changes = drawn.scheme, drawn.changes
         added = self._prices.added(self._batch, self._made, walk, changes)
-        # What is only made finer suppresses at least the same rows, which lose more by that.
-        suppressed = np.where(changes.coarser < 0, self._suppressed[walk], 0.0)
+        suppressed = np.zeros(len(walk))
+        if not self._problem.models:
+            # What is only made finer suppresses at least the same rows, which lose more by that.
+            suppressed = np.where(changes.coarser < 0, self._suppressed[walk], 0.0)
         return self._nwp[walk] + added + suppressed
 
     def _known(self, walk: Ints, rows: Bits) -> Bits:

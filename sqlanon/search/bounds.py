@@ -14,7 +14,7 @@ classes of any size may be suppressed. However the rows to suppress are chosen, 
 smaller than k(Y) are among them, so they are within the limit; η would take them too, and k(Y)
 is at most what X has under η.
 
-*LossName.* A suppressed row costs at least as much as it would if it were kept, so every loss is at
+*Loss.* A suppressed row costs at least as much as it would if it were kept, so every loss is at
 least the loss without suppression, and that one grows from Y to X: merging classes adds to
 Σ rows² (DCN) and to the rows outside the majority (CE). GLM and NWP without suppression are
 sums over columns and known for every node without a query. DCN has a bound the other way,
@@ -127,7 +127,10 @@ class LowerLoss:
         spread = self._lattice.spread_down(np.maximum, found)
         # As the bounds are: GLM in units may need whole numbers of any length.
         rows = spread.astype(self.lower.dtype)
-        self.lower = np.maximum(self.lower, rows * price)
+        least = rows * price
+        if isinstance(price, float):  # losses are rounded where they are compared
+            least = np.maximum(least - SLACK, 0.0)
+        self.lower = np.maximum(self.lower, least)
 
 
 def _price_of_a_row(problem: Problem) -> int | float:

@@ -207,7 +207,7 @@ class NodeScores:
     def outcome(self, method: str, solutions: Ints, notes: Sequence[str] = ()) -> Outcome:
         """The answer of a search: chosen is the least loss with k ≥ problem.k.
 
-        Without any solution the top is listed, which comes closest.
+        Without any solution the top is listed, which has the largest k.
         """
         if not len(solutions):
             solutions = np.array([self.lattice.top])

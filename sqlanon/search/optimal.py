@@ -32,9 +32,9 @@ def optimal(
     """The node with k ≥ problem.k and least loss, of those the highest k, of those the
     lexicographically least levels; exact.
 
-    A suppression rule with a given k has problem.k. Where no node reaches k, the solution
-    listed is the fully generalized node, which comes closest, and nothing is chosen. Nothing
-    here is random.
+    A suppression rule with a given k has problem.k. Where no node reaches k and satisfies every
+    model, the solution listed is the fully generalized node, which has the largest k, and
+    nothing is chosen. Nothing here is random.
     """
     search = _Search(problem, Lattice(problem.space, settings.bounds), watch)
     search.run()
@@ -108,7 +108,8 @@ class _Search:
         best = self._lattice.top if self._best is None else self._best
         notes = ["exact: no node that reaches k has less loss"]
         if self._best is None:
-            notes = ["no node of the lattice reaches k"]
+            wanted = "k and satisfies every model" if self._problem.models else "k"
+            notes = [f"no node of the lattice reaches {wanted}"]
         if self._nodes.over and self._open().any():
             notes = ["ended early: better solutions may exist"]
         return self._nodes.outcome("optimal", np.array([best]), notes)

@@ -79,6 +79,11 @@ def poka(
         base = following
         found.append(base)
     notes = [f"depth {depth}"]
+    if not nodes.k[lattice.top] and problem.models:
+        notes.append(
+            "the fully generalized node violates a model, and POkA begins there; front and optimal "
+            "find other nodes, if there are any"
+        )
     if nodes.k[base] > 2 and not nodes.over:
         notes.append(f"ended at k = {nodes.k[base]}: no node in reach has less loss and less k")
     if passed:

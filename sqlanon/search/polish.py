@@ -71,12 +71,12 @@ def polish(
     """Goes to the best scheme one move away while that is better, else to a better exchange.
 
     Ends at a scheme that neither a move nor an exchange improves (of very many exchanges:
-    none of those that `exchanges_of` offers). A scheme with too many rows in classes below k
-    is made coarser until it has few enough, better or not: nothing else lowers their number,
-    and sometimes only two merges together do. Ends earlier when `budget` schemes have been
-    asked for or when `stop`, called after every batch, says so. Returns the best scheme on the
-    way and how many were asked. `screen` takes along what is known from before; neighbours
-    that cannot be better are not asked for.
+    none of those that `exchanges_of` offers). A scheme with too many rows in classes that
+    violate k or a model is made coarser until it has few enough, better or not: for k nothing
+    else lowers their number, and sometimes only two merges together do. Ends earlier when
+    `budget` schemes have been asked for or when `stop`, called after every batch, says so.
+    Returns the best scheme on the way and how many were asked. `screen` takes along what is
+    known from before; neighbours that cannot be better are not asked for.
     """
     walk = _Walk(problem, screen or Screen(problem), budget, stop)
     here = best = start

@@ -131,6 +131,11 @@ def write_point(point: Preference) -> dict[str, float]:
 
 def read_point(name: str, document: Mapping[str, float], like: Preference) -> Preference:
     """A point in the measures of another one."""
+    if set(document) != {like.loss_by, like.bias_by}:
+        raise SearchError(
+            f"the exploration was saved with other measures than {like.loss_by} and "
+            f"{like.bias_by}; start a new one"
+        )
     point = replace(like, loss=document[like.loss_by], bias=document[like.bias_by])
     check_point(name, point)
     return point

@@ -140,6 +140,19 @@ def test_the_published_table() -> None:
     assert scores.reached[0].tolist() == pytest.approx([1 / 6, 8 / 27], abs=1e-8)
 
 
+@pytest.mark.usefixtures("most_counts")
+def test_a_hierarchy_of_one_value_and_null() -> None:
+    """NULL is apart from the only value: 6 of 8 and 4 of 8 people are 1/8 away from 10 of 16."""
+    ill = ["flu"] * 6 + [None] * 2 + ["flu"] * 4 + [None] * 4
+    columns = {"class": [0] * 8 + [1] * 8, "ill": ill}
+    histogram = counted(columns, ["class"], ["ill"])
+    model = Closeness("ill", 0.2, Distance.HIERARCHICAL)
+    tree = Hierarchy.from_rows([["flu"]], "a single value")
+    with Evaluator(histogram, models=[model], hierarchies={"ill": tree}) as evaluator:
+        scores = evaluator.score([from_bits(histogram.space.columns, [True])])
+    assert scores.reached[0, 0] == 0.125
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_golden_sql(many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of both queries, with suppression; the tests above have run them."""

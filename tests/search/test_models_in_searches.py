@@ -31,8 +31,10 @@ from sqlanon.privacy import (
     Model,
     RecursiveDiversity,
 )
+from sqlanon.search import anneal
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.exhaustive import exhaustive
+from sqlanon.search.front import take
 from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.lattice import Lattice, LatticeSettings
 from sqlanon.search.lattice_front import front
@@ -40,6 +42,7 @@ from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.poka import PokaSettings, poka
+from sqlanon.search.polish import place_of
 from sqlanon.search.problem import Problem
 from sqlanon.suppression import Suppression
 
@@ -235,3 +238,47 @@ def test_without_suppression_a_violation_rules_out_what_refines_it() -> None:
                     assert not feasible[finer].any()
                 if rule == "none" and asked.monotone:
                     assert (hopeless == ~feasible).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), rule=st.sampled_from(["none", "given"]))
+def test_walks_are_never_kept_from_a_feasible_change(seed: int, rule: str) -> None:
+    """The bound of NWP that annealing has for a change is no more than its NWP.
+
+    A change that only splits may suppress fewer rows, where a model and not k decides.
+    """
+    with problem(seed, rule=rule, family=Family.CONTIGUOUS) as asked:
+        rng = np.random.default_rng(seed)
+        bits = rng.random((40, asked.space.positions)) < rng.random((40, 1))
+        scores = asked.evaluate(asked.space.batch_of_bits(bits))
+        feasible = np.flatnonzero(asked.feasible(scores))
+        if not len(feasible):
+            return
+        starts = [place_of(asked, bits[[i]], take(scores, np.array([i]))) for i in feasible]
+        walks = anneal._Walks(asked, starts)
+        drawn = walks._draw.some(walks._made, 16, rng)
+        changed = drawn.changes.applied_to(walks._splits, walks._made[drawn.scheme])
+        after = asked.evaluate(asked.space.batch_of_bits(walks._splits.bits(changed)))
+        reached = asked.feasible(after)
+        bound = walks._least_nwp(drawn)
+        assert (bound[reached] <= after.nwp[reached] + 1e-9).all()
+
+
+def test_poka_says_why_it_finds_nothing() -> None:
+    """Where the whole table violates a model, and a part of it would not."""
+    table = pa.table(
+        {"a": [1, 1, 2, 2, 2, 2], "ill": ["flu", "flu", "flu", "cold", "gout", "none"]}
+    )
+    source = open_source(data=table)
+    quasi = Quasi("a", family=Family.FULL_DOMAIN)
+    histogram = count(source, [quasi], facets=["ill"])
+    source.engine.close()
+    rule = Suppression.up_to(0.4, 6)
+    with Evaluator(
+        histogram, suppression=rule, models=[AlphaAnonymity("ill", 0.3)], workers=1
+    ) as evaluator:
+        asked = problem_for(evaluator, 2, WISH, LossName.GLM)
+        none = poka(asked, PokaSettings(), RNG, Watch())
+        assert none.chosen is None
+        assert any("violates a model" in note for note in none.notes)
+        assert front(asked, ALL, RNG, Watch()).chosen is not None
