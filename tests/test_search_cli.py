@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from command_line import Run, message, process
 from search_table import SETTINGS, without_time, write_search_folder
-from small_table import without_further
+from small_table import changed, without_further, write_folder
 
 import sqlanon
 from sqlanon.cli.output import front_table
@@ -201,3 +201,23 @@ def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path) -> None:
     assert result["solutions"][result["chosen"]]["feasible"] is True
     assert "written to result.json" in out.decode()
     assert "Traceback" not in log.read_text()
+
+
+def test_many_models_have_a_table_of_their_own(run: Run, tmp_path: Path) -> None:
+    """At 80 characters nothing of the first table is cut off."""
+    policy = changed(
+        privacy={
+            "k": 2,
+            "l_diversity": [{"l": 2}, {"kind": "entropy", "l": 1.2}],
+            "t_closeness": {"t": 0.5},
+            "alpha_k": {"alpha": 0.7},
+        }
+    )
+    policy["columns"]["outcome"] = {"role": "sensitive"}
+    write_folder(tmp_path, policy)
+    lines = run("search", "policy.yml").out.splitlines()
+    heads = [line.split() for line in lines if line.split()[:1] == ["#"]]
+    assert heads[0][-1] == "models"
+    assert heads[1] == ["#", "l", "entropy", "l", "t", "alpha"]
+    assert not any("…" in line for line in lines)
+    assert "alpha: alpha = 0.7 on 'outcome'" in lines

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sqlanon.api.reached import Reached
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import DESCRIPTIONS, Solution, format_label, format_score
 from sqlanon.metrics import FURTHER
@@ -93,37 +94,82 @@ def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
 
 
 def front_table(result: SearchResult, most: int = 20) -> Table:
-    """The solutions of a search, the chosen one marked; of many, an even selection."""
+    """The solutions of a search, the chosen one marked; of many, an even selection.
+
+    What they reach of a few models stands beside them; of more, how many fail, because a line
+    has room for few columns (see `reached_table`).
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     # The measures that the search was for, and what was traded off, come after the usual scores.
     searched = [name for name in FURTHER if result.solutions and name in result.solutions[0].scores]
     wanted = dict.fromkeys([*FRONT_SCORES, *searched, *result.objectives])
     names = [name for name in wanted if len(searched) < 2 or name not in ("nwp", "necd")]
-    models = [each.model for each in result.solutions[0].models] if result.solutions else []
+    names = [n for n in names if any(s.scores.get(n) is not None for s in result.solutions)]
+    models = _models(result)
+    beside = _short_names(models) if len(models) <= BESIDE else ["models"]
     titles = [FRONT_SCORES.get(name, _title(name)) for name in names]
-    table.collapse_padding = len(searched) + len(models) > 2  # many columns for one line
-    for title in ("", "#", *titles, *_short_names(models)):
+    for title in ("", "#", *titles, *beside):
         table.add_column(title, justify="right", no_wrap=True)
-    shown = sorted({*_spread(len(result.solutions), most), result.chosen or 0})
-    for i in shown if result.solutions else []:
-        scores = result.solutions[i].scores
-        values = [scores.get(name) for name in names]
+    shown = _shown(result, most)
+    for i in shown:
+        solution = result.solutions[i]
+        values = [solution.scores.get(name) for name in names]
         texts = ["–" if value is None else format_score(value) for value in values]
-        is_chosen = i == result.chosen
-        mark, style = ("→", "bold green") if is_chosen else ("", None)
-        reached = [
-            Text(each.shown, style="" if each.holds else "red")
-            for each in result.solutions[i].models
-        ]
-        table.add_row(mark, str(i), *texts, *reached, style=style)
-    notes = [
-        f"{name}: {format_label(model.describe())}"
-        for name, model in zip(_short_names(models), models, strict=True)
-    ]
+        mark, style = ("→", "bold green") if i == result.chosen else ("", None)
+        table.add_row(mark, str(i), *texts, *_verdicts(solution), style=style)
+    notes = legend(result) if len(models) <= BESIDE else []
     if len(shown) < len(result.solutions):
         notes.append(f"{len(shown)} of {len(result.solutions)} solutions")
     table.caption = Text("\n".join(notes)) if notes else None
     return table
+
+
+BESIDE = 2
+"""So many models fit beside the scores."""
+
+
+def reached_table(result: SearchResult, most: int = 20) -> Table | None:
+    """What the same solutions reach of the models, where these are too many for one line."""
+    models = _models(result)
+    if len(models) <= BESIDE:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for title in ("", "#", *_short_names(models)):
+        table.add_column(title, justify="right", no_wrap=True, min_width=len(title))
+    for i in _shown(result, most):
+        mark, style = ("→", "bold green") if i == result.chosen else ("", None)
+        reached = [_verdict(each) for each in result.solutions[i].models]
+        table.add_row(mark, str(i), *reached, style=style)
+    return table
+
+
+def _models(result: SearchResult) -> list[Model]:
+    return [each.model for each in result.solutions[0].models] if result.solutions else []
+
+
+def _shown(result: SearchResult, most: int) -> list[int]:
+    """The rows of a table: an even selection, with the chosen solution."""
+    if not result.solutions:
+        return []
+    return sorted({*_spread(len(result.solutions), most), result.chosen or 0})
+
+
+def _verdicts(solution: Solution) -> list[Text]:
+    if len(solution.models) <= BESIDE:
+        return [_verdict(each) for each in solution.models]
+    fail = sum(not each.holds for each in solution.models)
+    return [Text(f"{fail} fail", style="red") if fail else Text("hold")]
+
+
+def _verdict(reached: Reached) -> Text:
+    return Text(reached.shown, style="" if reached.holds else "red")
+
+
+def legend(result: SearchResult) -> list[str]:
+    """What the short names of the models mean, a line each."""
+    models = _models(result)
+    pairs = zip(_short_names(models), models, strict=True)
+    return [f"{name}: {format_label(model.describe())}" for name, model in pairs]
 
 
 def _title(name: str) -> str:

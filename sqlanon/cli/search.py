@@ -13,7 +13,15 @@ import sqlanon
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import METHODS, WALK
 from sqlanon.api.used_files import Used, files_of
-from sqlanon.cli.output import REQUIREMENT_FAILS, console, front_table, group_table, print_json
+from sqlanon.cli.output import (
+    REQUIREMENT_FAILS,
+    console,
+    front_table,
+    group_table,
+    legend,
+    print_json,
+    reached_table,
+)
 from sqlanon.cli.progress import watching
 from sqlanon.cli.walk import walk
 from sqlanon.cli.written import RESULT, refuse_to_replace
@@ -104,6 +112,11 @@ def _show(result: SearchResult, output: Path) -> None:
     """The trade-off, the chosen solution's groups, and what it took."""
     screen = console()
     screen.print(front_table(result))
+    reached = reached_table(result)
+    if reached is not None:
+        screen.print(reached)
+        for line in legend(result):
+            screen.print(line, markup=False)
     if result.solution is not None:
         screen.print("The chosen solution groups the columns like this:")
         screen.print(group_table(result.solution))
