@@ -60,8 +60,8 @@ def count_population(
 ) -> Tally:
     """Counts the people of a population by the atom tuples of a space.
 
-    Rows with a value that the space does not have are left out: nothing in a release is like
-    them.
+    Rows with a value that the space does not have are left out. A label may fit them all the
+    same, where a column is hidden or an end is open, so there are no fewer such people than these.
     """
     return _Counter(source, quasis, ()).of_others(space.columns, subject)
 
