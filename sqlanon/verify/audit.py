@@ -24,7 +24,7 @@ from sqlanon.verify.profile import Floats, Ints, Profile, profile
 from sqlanon.verify.reference import Reference, reference_of, renamed, usable_column
 from sqlanon.verify.risk import Journalist, Uniques, journalist, uniques
 from sqlanon.verify.sensitive import sensitive_figures
-from sqlanon.verify.values import canonical_text, compared, people, person
+from sqlanon.verify.values import canonical_text, compared, people, person, value_text
 
 NO_HIERARCHIES: Mapping[str, Hierarchy] = MappingProxyType({})
 
@@ -145,7 +145,7 @@ class Auditor:
         found = self.table(
             "values_of_classes.sql",
             sensitive=compared(info, dialect),
-            text=canonical_text(renamed(info, "v"), dialect),
+            text=value_text(renamed(info, "v"), dialect),
         )
         whole = reference or reference_of(self.source, name, self.subject_name)
         return profile(found, name, info.kind, whole, hierarchy)

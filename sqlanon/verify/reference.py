@@ -10,7 +10,7 @@ from sqlanon.errors import CheckError
 from sqlanon.model import Kind
 from sqlanon.render import render
 from sqlanon.verify.keys import Key, keys_of
-from sqlanon.verify.values import canonical_text, compared, people, person
+from sqlanon.verify.values import compared, people, person, value_text
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def reference_of(source: Source, column: str, subject: str | None = None) -> Ref
         dialect=engine.dialect,
         source=source.relation,
         value=compared(info, engine.dialect),
-        text=canonical_text(renamed(info, "v"), engine.dialect),
+        text=value_text(renamed(info, "v"), engine.dialect),
         people=people(None if subject is None else person(usable_column(source, subject))),
     )
     found = engine.fetch(query)

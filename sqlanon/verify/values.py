@@ -69,6 +69,20 @@ def canonical_text(info: ColumnInfo, dialect: str) -> exp.Expr:
     return exp.cast(value, "text")
 
 
+def value_text(info: ColumnInfo, dialect: str) -> exp.Expr:
+    """As `canonical_text`, the same for equal values of two tables.
+
+    A number of single precision is written as the double that it equals: its own text is
+    shorter, and that of another number.
+    """
+    if info.kind is not Kind.FLOAT:
+        return canonical_text(info, dialect)
+    value = column(info.name)
+    text = exp.cast(exp.cast(compared(info, dialect), "double"), "text")
+    nan = exp.If(this=exp.IsNan(this=value), true=exp.Literal.string("nan"))
+    return exp.Case(ifs=[nan], default=text)
+
+
 def _exact(value: exp.Expr, dialect: str) -> exp.Expr:
     if dialect not in _EXACT_COLLATION:
         raise EngineError(f"texts cannot be compared exactly on {dialect!r}")

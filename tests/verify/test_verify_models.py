@@ -208,6 +208,17 @@ def test_hierarchies_against_the_twin(data: st.DataObject, case: Case, bound: fl
     assert (of_model.classes, of_model.rows, of_model.people) == counts
 
 
+def test_a_leaf_of_single_precision() -> None:
+    """It is parsed as a double, and so must be what the table holds: 0.1 is another number."""
+    number = 0.10000000149011612
+    table = pa.table({"a": [1, 1], "x": pa.array([number, None], pa.float32())})
+    hierarchy = Hierarchy.from_rows([[str(number), "all"]], "one number")
+    source = open_source(data=table)
+    found = audit(source, ["a"], sensitive=["x"], hierarchies={"x": hierarchy})
+    source.engine.close()
+    assert found.sensitive[0].t_hierarchical == 0.0
+
+
 def test_words_about_what_fails() -> None:
     # By hand: two classes, x with flu twice and y with flu and gout.
     table = pa.table({"a": ["x", "x", "y", "y"], "ill": ["flu", "flu", "flu", "gout"]})

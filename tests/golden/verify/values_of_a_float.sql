@@ -2,7 +2,7 @@
 -- yields: one row per distinct value of one of its columns, as text: how many people have it;
 --         NULL is a value
 SELECT
-  CASE WHEN ISNAN("v") THEN 'nan' ELSE CAST("v" + 0.0 AS TEXT) END AS t,
+  CASE WHEN ISNAN("v") THEN 'nan' ELSE CAST(CAST("v" + 0.0 AS DOUBLE) AS TEXT) END AS t,
   n
 FROM (
   SELECT
