@@ -11,6 +11,7 @@ import numpy as np
 
 from sqlanon.api.reached import Reached
 from sqlanon.api.writing import Writing, Writings
+from sqlanon.metrics import FURTHER, MEANINGS
 from sqlanon.scheme import Scheme, to_document
 
 DESCRIPTIONS = {
@@ -26,13 +27,7 @@ DESCRIPTIONS = {
     "glm_share": "general loss metric, as a share of its maximum",
     "dcn": "discernibility",
     "ce": "classification error",
-    "class_size": "average class size, 0 to 1",
-    "precision": "steps up the hierarchies: 1 - Sweeney's precision, 0 to 1",
-    "entropy": "entropy of the values within groups, 0 to 1",
-    "ambiguity": "ambiguity: how many records a released one may stand for, 0 to 1",
-    "gini": "Gini coefficient of the class sizes over rows: privacy bias, 0 to 1",
-    "variation": "variation of the class sizes over rows: privacy bias, 0 to 1",
-    "minimum": "share of rows above the smallest class size: privacy bias, 0 to 1",
+    **{name.value: f"{MEANINGS[name]}, 0 to 1" for name in FURTHER},
 }
 
 

@@ -1,4 +1,8 @@
-"""Every measure of information loss and bias on one scale: 0 is the ideal, 1 the worst there is."""
+"""Every measure of information loss and bias on one scale: 0 is the ideal, 1 the worst there is.
+
+Of a loss, at 0 nothing is lost and at 1 everything is hidden or left out; of a bias, at 0 all are
+protected alike. DCN begins at 1/rows, and CE counts labels.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from sqlanon.metrics.further import FURTHER
 from sqlanon.metrics.scores import Scores
 from sqlanon.model import BiasName, LossName
 
-__all__ = ["FURTHER", "describe", "scaled"]
+__all__ = ["FURTHER", "MEANINGS", "scaled"]
 
-DESCRIPTIONS: dict[LossName | BiasName, str] = {
+MEANINGS: dict[LossName | BiasName, str] = {
     LossName.NWP: "normalized weighted penalty: mean share of the atoms a cell may be, by weight",
     LossName.GLM: "general loss metric: mean share of the atoms a cell may be",
     LossName.DCN: "discernibility: mean share of the rows that a row cannot be told from",
@@ -24,11 +28,6 @@ DESCRIPTIONS: dict[LossName | BiasName, str] = {
     BiasName.GINI: "Gini coefficient of the class sizes that people have",
     BiasName.VARIATION: "cv / (1 + cv), cv the coefficient of variation of people's class sizes",
     BiasName.MINIMUM: "share of rows in classes larger than the smallest",
-}
-ENDS: dict[LossName | BiasName, tuple[str, str]] = {
-    LossName.DCN: ("1/rows when no two rows are alike", "all rows alike or left out"),
-    LossName.CE: ("all keep their label", "none does"),
-    LossName.CLASS_SIZE: ("no two rows are alike", "all rows alike or left out"),
 }
 
 
@@ -49,12 +48,3 @@ def scaled(name: LossName | BiasName, scores: Scores, rows: int) -> Floats:
         case BiasName.NECD:
             return scores.necd
     return np.asarray(scores.further[:, FURTHER.index(name)])
-
-
-def describe(name: LossName | BiasName) -> str:
-    """One line: what it is, and what the ends of its scale mean."""
-    if isinstance(name, BiasName):
-        ends = ("all are protected alike", "as unequal as can be")
-    else:
-        ends = ENDS.get(name, ("nothing is lost", "all is hidden"))
-    return f"{DESCRIPTIONS[name]}; 0 ideal ({ends[0]}) to 1 ({ends[1]})"
