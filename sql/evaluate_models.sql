@@ -6,8 +6,9 @@
 {% if moving_values %}
 --         {{ moving_values | identifier }}: the values that they have there
 {% endif %}
-{% if moving_population %}
---         {{ moving_population | identifier }}: the tuples of people of the population in several
+{% if population %}
+--         {{ population | identifier }}: the people of the population by tuples, and which kept
+--         bits a scheme must not have to take a tuple with a value that is not in the source
 {% endif %}
 -- yields: per candidate scheme, whether a class violates a model or is smaller than the required
 --         k, and class size: how many classes there are, their rows and squared rows, and what
@@ -39,7 +40,7 @@ tuples AS (  -- the common refinement of the candidates
 {% for w in range(words) %}
     w{{ w }} & ${{ words + w + 2 }}::BIGINT AS w{{ w }},
 {% endfor %}
-{% for sum in sums %}
+{% for sum in sums if sum != "population" %}
     SUM({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
@@ -56,7 +57,7 @@ counts AS (
     w{{ w }} & b{{ w }} AS k{{ w }},
 {% endfor %}
 {% for sum in sums %}
-    SUM({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    SUM({{ 0 if sum == "population" else sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM tuples, candidates
@@ -111,30 +112,44 @@ moving_values AS (  -- and once for every value that they have in it
   GROUP BY ALL
 ),
 {% endif %}
-{% if moving_population %}
-moving_population AS (
+{% if population %}
+{% if rolled_up %}
+citizens AS (
   SELECT
+{% for name in population_masks %}
 {% for w in range(words) %}
-    k{{ w }},
+    {{ (name ~ w) | identifier }} & ${{ words + w + 2 }}::BIGINT AS {{ (name ~ w) | identifier }},
 {% endfor %}
-{% for sum in sums %}
-    SUM({% if sum == "population" %}1{% else %}0{% endif %})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
-
 {% endfor %}
-  FROM (
-    SELECT DISTINCT
-      candidate | (w0 & b0) AS k0,
+{% if population_moves %}
+    mover,
+{% endif %}
+    SUM(people)::BIGINT AS people
+  FROM {{ population | identifier }}
+  GROUP BY ALL
+),
+{% else %}
+citizens AS (FROM {{ population | identifier }}),
+{% endif %}
+population AS (  -- in the classes of the candidates, whether they hold a row or not
+  SELECT
+    candidate | (w0 & b0) AS k0,
 {% for w in range(1, words) %}
-      w{{ w }} & b{{ w }} AS k{{ w }},
+    w{{ w }} & b{{ w }} AS k{{ w }},
 {% endfor %}
-      mover
-    FROM {{ moving_population | identifier }}, candidates
-  )
+{% for sum in sums if sum != "population" %}
+    SUM(0)::BIGINT AS {{ sum | identifier }},
+{% endfor %}
+    SUM(people)::BIGINT{% if population_moves %} + COUNT(DISTINCT mover){% endif %} AS population
+  FROM citizens, candidates
+{% if fits %}
+  WHERE {{ fits }}
+{% endif %}
   GROUP BY ALL
 ),
 {% endif %}
 totals AS (
-{% if movers or moving_population %}
+{% if movers or population %}
   SELECT
 {% for w in range(words) %}
     k{{ w }},
@@ -151,8 +166,8 @@ totals AS (
 {% if moving_values %}
     UNION ALL FROM moving_values
 {% endif %}
-{% if moving_population %}
-    UNION ALL FROM moving_population
+{% if population %}
+    UNION ALL FROM population
 {% endif %}
   )
   GROUP BY ALL

@@ -1,7 +1,8 @@
 -- reads:  {{ table | identifier }}: the masks w0, w1, … of the atom tuples, the people and rows they
 --         hold; {{ values | identifier }}: the same for each value of each sensitive column
 {% if population %}
---         {{ population | identifier }}: the same for the people of a population
+--         {{ population | identifier }}: the people of the population by tuples, and which kept
+--         bits a scheme must not have to take a tuple with a value that is not in the source
 {% endif %}
 -- yields: the classes of the candidate schemes by their keys: with kind = 0 a class, its people
 --         and rows; with kind = 1 a value in it, how many people have it and in how many rows
@@ -10,7 +11,7 @@
 {% endif %}
 -- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
 -- mask & kept bits names a row's class.
-{% if movers %}
+{% if movers or population_moves %}
 -- People in several tuples have a number, and count once.
 {% endif %}
 WITH candidates AS (
@@ -62,12 +63,15 @@ SELECT
   2 AS kind,
   0 AS column_number,
   0 AS value,
-{% if movers %}
+{% if population_moves %}
   SUM(people)::BIGINT + COUNT(DISTINCT mover) AS people,
 {% else %}
   SUM(people)::BIGINT AS people,
 {% endif %}
-  SUM(n_rows)::BIGINT AS n_rows
+  0::BIGINT AS n_rows
 FROM {{ population | identifier }}, candidates
+{% if fits %}
+WHERE {{ fits }}
+{% endif %}
 GROUP BY ALL
 {% endif %}

@@ -52,8 +52,21 @@ class SubjectError(SqlanonError):
     """The column that names the subject cannot be used to count people."""
 
 
+class PrivacyError(SqlanonError):
+    """A privacy model has a bound that no class can meet."""
+
+
 class CheckError(SqlanonError):
     """A table cannot be audited as asked."""
+
+
+class ArgumentError(CheckError):
+    """What is asked of a check is no question; the message has arguments in backticks.
+
+    On the command line it is wrong usage, and options stand in place of the arguments.
+    """
+
+    exit_status = 2
 
 
 class EvaluationError(SqlanonError):

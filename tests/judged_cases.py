@@ -5,8 +5,9 @@ What classes reach and which of them go is worked out by the words of the models
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from privacy_twin import Twin
 
 from sqlanon.engines import open_source
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram, Quasi, count, count_population
+from sqlanon.histogram import Histogram, Quasi, Reach, count, count_population
 from sqlanon.privacy import (
     AlphaAnonymity,
     BetaLikeness,
@@ -36,7 +37,7 @@ TREE = {
 }  # fmt: skip
 HIERARCHY = Hierarchy.from_rows(list(TREE.values()), "test")
 WORD, NUMBER = 'ill "ness"', "pay"
-ATOMS = {"a": 6, "b": 4}
+ATOMS = {"a": (0, 2, 4, 6, 8, 10), "b": (0, 1, 2, 5)}
 
 
 @dataclass
@@ -47,11 +48,11 @@ class Table:
     rng: random.Random
     by_subject: bool
     quasi: dict[str, list[int]] = field(default_factory=dict)
-    population: dict[str, list[int]] = field(default_factory=dict)
+    population: dict[str, list[int | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rng, n = self.rng, self.rows
-        self.quasi = {name: [rng.randrange(size) for _ in range(n)] for name, size in ATOMS.items()}
+        self.quasi = {name: [rng.choice(all_) for _ in range(n)] for name, all_ in ATOMS.items()}
         words = rng.sample(WORDS, rng.randint(1, len(WORDS)))
         self.words = [rng.choice([*words, None]) for _ in range(n)]
         pays = [1000, 2000, 3000, 7500, None][: rng.randint(1, 5)]
@@ -59,8 +60,10 @@ class Table:
         self.label = [rng.choice("xyz") for _ in range(n)]
         self.people = [rng.randrange(max(1, n // 2)) if self.by_subject else i for i in range(n)]
         self.population = {
-            name: [rng.randrange(size + 1) for _ in range(3 * n)] for name, size in ATOMS.items()
+            name: [rng.choice([*all_, *all_, -1, 3, 4, 7, 11, None]) for _ in range(3 * n)]
+            for name, all_ in ATOMS.items()
         }
+        self.reaches = {name: Reach(*(rng.random() < 0.5 for _ in range(3))) for name in ATOMS}
         self.citizens = [rng.randrange(2 * n) if self.by_subject else i for i in range(3 * n)]
 
     def histogram(self) -> Histogram:
@@ -68,7 +71,7 @@ class Table:
             **self.quasi, WORD: pa.array(self.words, pa.string()),
             NUMBER: pa.array(self.pays, pa.int64()), "label": self.label, "who": self.people,
         }  # fmt: skip
-        quasis = [Quasi(name, values=tuple(range(size))) for name, size in ATOMS.items()]
+        quasis = [Quasi(name, values=all_) for name, all_ in ATOMS.items()]
         source = open_source(data=pa.table(columns))
         others = open_source(data=pa.table({**self.population, "citizen": self.citizens}))
         try:
@@ -79,7 +82,11 @@ class Table:
                 facets=[WORD, NUMBER, "label"],
             )
             people = count_population(
-                others, quasis, counted.space, "citizen" if self.by_subject else None
+                others,
+                quasis,
+                counted.space,
+                list(self.reaches.values()),
+                "citizen" if self.by_subject else None,
             )
         finally:
             source.engine.close()
@@ -95,19 +102,35 @@ class Table:
             found.setdefault(self.key(self.quasi, bits, row), []).append(row)
         return found
 
-    @staticmethod
-    def key(values: dict[str, list[int]], bits: list[bool], row: int) -> Hashable:
-        """How many cuts lie below the value of each column."""
+    def key(
+        self, values: Mapping[str, Sequence[int | None]], bits: list[bool], row: int
+    ) -> Hashable:
+        """The group of every column that takes the row's value, None where none does."""
         cuts = {"a": bits[:5], "b": bits[5:]}
-        return tuple(sum(cuts[name][: values[name][row]]) for name in ATOMS)
+        return tuple(self.group(name, cuts[name], values[name][row]) for name in ATOMS)
+
+    def group(self, name: str, cuts: list[bool], value: int | None) -> tuple[int, ...] | None:
+        reach = self.reaches[name]
+        groups = [[ATOMS[name][0]]]
+        for cut, atom in zip(cuts, ATOMS[name][1:], strict=True):
+            groups = [*groups, [atom]] if cut else [*groups[:-1], [*groups[-1], atom]]
+        for number, group in enumerate(groups):
+            first, last = number == 0, number == len(groups) - 1
+            takes = value in group or (first and last and reach.whole)
+            if value is not None and reach.between and len(group) > 1:
+                above = value >= group[0] or (first and reach.beyond)
+                end = math.inf if reach.beyond else group[-1] + 0.5
+                takes |= above and value < (end if last else groups[number + 1][0])
+            if takes:
+                return tuple(group)
+        return None
 
     def reached(self, model: Model, bits: list[bool], key: Hashable, rows: list[int]) -> float:
         if isinstance(model, KMap):
             return len({
                 self.citizens[i]
                 for i in range(3 * self.rows)
-                if all(self.population[name][i] < size for name, size in ATOMS.items())
-                and self.key(self.population, bits, i) == key
+                if self.key(self.population, bits, i) == key
             })  # fmt: skip
         values = self.words if model.column == WORD else self.pays
         pairs = list(zip(self.people, values, strict=True))

@@ -106,9 +106,10 @@ def test_columns_that_are_not_there(people: pd.DataFrame) -> None:
     with pytest.raises(PolicyError) as caught:
         sqlanon.load(POLICY, data=renamed)
     assert str(caught.value).splitlines() == [
-        "policy: column 'age' is not in DataFrame",
-        "policy: column 'sex' is not in DataFrame; did you mean 'SEX'?",
-        "policy: DataFrame has columns that the policy does not mention: 'years', 'SEX'; give "
+        "policy: 3 things do not fit the table",
+        "  column 'age' is not in DataFrame",
+        "  column 'sex' is not in DataFrame; did you mean 'SEX'?",
+        "  DataFrame has columns that the policy does not mention: 'years', 'SEX'; give "
         "each a role, or say `others: drop` or `others: insensitive`",
     ]
 

@@ -90,11 +90,11 @@ def test_nan_in_a_frame_is_missing(people: pd.DataFrame) -> None:
 def test_mistakes(people: pd.DataFrame) -> None:
     with pytest.raises(CheckError, match="there is nothing to check"):
         sqlanon.check(quasi="a")
-    with pytest.raises(CheckError, match="a source or a connection, not both"):
+    with pytest.raises(CheckError, match="give `source` or `connection`, not both"):
         sqlanon.check(people, "sex", connection=duckdb.connect())
     with pytest.raises(CheckError, match="data in this process are checked as a whole"):
         sqlanon.check(people, "sex", table="people")
-    with pytest.raises(CheckError, match="the connection is taken for a database: name a table"):
+    with pytest.raises(CheckError, match="the connection is taken for a database: give `table`"):
         sqlanon.check(duckdb.connect(), "sex")
     with pytest.raises(CheckError, match="k is 0"):
         sqlanon.check(people, "sex", k=0)

@@ -183,23 +183,34 @@ def test_names_of_columns(run: Run, folder: Path) -> None:
          "error: Source 'visits.parquet' has no column 'zipp'. Did you mean 'zip'?"),
         (["visits.parquet", "--qi", "zip", "--subject", "Who"],
          "error: Source 'visits.parquet' has no column 'Who'. Did you mean 'who'?"),
-        (["visits.parquet", "--qi", ","],
-         "error: --qi ',': there is a name missing; write columns as a,b,c, with one comma "
-         "between two names"),
-        (["visits.parquet", "--qi", "zip", "--table", "t"],
-         "error: visits.parquet is checked as a whole; a table or a query needs a database"),
-        (["ware.duckdb", "--qi", "zip"],
-         "error: ware.duckdb is taken for a database: name a table or a query; neither is given. "
-         "Files end in .csv, .csv.gz, .tsv, .parquet"),
-        (["ware.duckdb", "--qi", "zip", "--table", "visits", "--query", "SELECT 1"],
-         "error: ware.duckdb is taken for a database: name a table or a query; both are given. "
-         "Files end in .csv, .csv.gz, .tsv, .parquet"),
         (["ware.duckdb", "--qi", "zip", "--table", "visit"],
          "error: There is no table 'visit' in the database. Did you mean 'visits'?"),
     ],
 )  # fmt: skip
 def test_mistakes(run: Run, arguments: list[str], said: str) -> None:
     assert message(1, run("check", *arguments)) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["visits.parquet", "--qi", ","],
+         "--qi ',': there is a name missing; write columns as a,b,c, with one comma between two "
+         "names"),
+        (["visits.parquet", "--qi", "zip", "--table", "t"],
+         "visits.parquet is checked as a whole; --table and --query need a database"),
+        (["ware.duckdb", "--qi", "zip"],
+         "ware.duckdb is taken for a database: give --table or --query; neither is given. Files "
+         "end in .csv, .csv.gz, .tsv, .parquet"),
+        (["ware.duckdb", "--qi", "zip", "--table", "visits", "--query", "SELECT 1"],
+         "ware.duckdb is taken for a database: give --table or --query; both are given. Files end "
+         "in .csv, .csv.gz, .tsv, .parquet"),
+        (["visits.parquet", "--qi", "zip", "--subject", "zip"],
+         "column 'zip' is named by --qi and by --subject; leave one of the two out"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together(run: Run, arguments: list[str], said: str) -> None:
+    assert message(2, run("check", *arguments)).splitlines()[-1] == f"Error: {said}"
 
 
 def test_files_that_are_not_there(run: Run, folder: Path) -> None:

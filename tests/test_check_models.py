@@ -173,34 +173,53 @@ def test_tables_of_the_same_database(run: Run) -> None:
     assert "Did you mean 'whole'" in said
 
 
-MISTAKES = [
-    (["--l", "2"], "l speaks of sensitive values; name the column that holds them as sensitive"),
-    (["--alpha", "0.5"], "alpha speaks of sensitive values"),
-    (["--sensitive", "ill", "--l", "2.5"], "l is 2.5; distinct l is a whole number"),
-    (["--sensitive", "ill", "--l", "0"], "l is 0; give a number of at least 1"),
-    (["--sensitive", "ill", "--l", "nan"], "l is nan; give a number of at least 1"),
-    (["--sensitive", "ill", "--l", "2", "--l-kind", "recursive"], "recursive l needs a c"),
-    (["--sensitive", "ill", "--l-kind", "entropy"], "l_kind is entropy, but no l is given"),
-    (["--sensitive", "ill", "--l", "2", "--c", "3"], "c is for recursive l only"),
-    (["--sensitive", "ill", "--t", "1.5"], "t is 1.5; give a number from 0 to 1"),
-    (["--sensitive", "ill", "--distance", "equal"], "the distance is equal, but no t is given"),
+USAGE = [
+    (["--l", "2"], "--l speaks of sensitive values; name the column that holds them with "
+     "--sensitive"),
+    (["--alpha", "0.5"], "--alpha speaks of sensitive values"),
+    (["--sensitive", "ill", "--l", "2.5"], "--l is 2.5; distinct l is a whole number"),
+    (["--sensitive", "ill", "--l", "0"], "--l is 0; give a number of at least 1"),
+    (["--sensitive", "ill", "--l", "nan"], "--l is nan; give a number of at least 1"),
+    (["--sensitive", "ill", "--l", "2", "--l-kind", "recursive"], "recursive l needs --c"),
+    (["--sensitive", "ill", "--l-kind", "entropy"], "--l-kind is entropy, but no --l is given"),
+    (["--sensitive", "ill", "--l", "2", "--c", "3"],
+     "--c is for --l with --l-kind recursive only"),
+    (["--sensitive", "ill", "--t", "1.5"], "--t is 1.5; give a number from 0 to 1"),
+    (["--sensitive", "ill", "--distance", "equal"], "--distance is equal, but no --t is given"),
     (["--sensitive", "ill", "--t", "0.1", "--distance", "hierarchical"],
-     "t = 0.1 (hierarchical distance) on 'ill' needs a hierarchy of 'ill'"),
+     "--distance is hierarchical; give the --hierarchy of 'ill'"),
+    (["--sensitive", "ill", "--t", "0.1", "--distance", "ordered"],
+     "--distance is ordered, which needs numbers or dates, and column 'ill' holds VARCHAR; take "
+     "equal or hierarchical"),
     (["--sensitive", "ill", "--hierarchy", "ill.csv"], "--hierarchy 'ill.csv': write COLUMN=FILE"),
     (["--sensitive", "ill", "--hierarchy", "day=ill.csv"],
-     "there is a hierarchy of 'day', which is not named as sensitive"),
-    (["--sensitive", "ill", "--beta", "0"], "beta is 0; give a number above 0"),
-    (["--sensitive", "ill", "--delta", "-1"], "delta is -1; give a number above 0"),
-    (["--sensitive", "ill", "--alpha", "2"], "alpha is 2; give a number from 0 to 1"),
-    (["--k-map", "2"], "k-map counts people of a population; name a table of them as one"),
+     "--hierarchy: 'day' is not named by --sensitive"),
+    (["--sensitive", "ill", "--beta", "0"], "--beta is 0; give a number above 0"),
+    (["--sensitive", "ill", "--delta", "-1"], "--delta is -1; give a number above "),
+    (["--sensitive", "ill", "--alpha", "2"], "--alpha is 2; give a number from 0 to 1"),
+    (["--sensitive", "ill,,day"], "--sensitive 'ill,,day': there is a name missing"),
+    (["--sensitive", "age"], "column 'age' is named by --qi and by --sensitive"),
+    (["--k-map", "2"], "--k-map counts people of a population; name a table with --population"),
     (["--population", "everyone.csv", "--population-size", "9"],
-     "a population tells its size itself; give one of the two"),
+     "--population tells its size itself; leave it or --population-size out"),
+    (["--reference", "everyone.csv"], "--reference is for sensitive values"),
+    (["--table", "people"], "people.csv is checked as a whole; --table and --query need"),
+]  # fmt: skip
+MISTAKES = [
     (["--population-size", "5"], "the population has 5 people, and the table 6"),
     (["--population", "ill.csv"], "Source 'ill.csv' has no column 'age'"),
-    (["--reference", "everyone.csv"], "the reference is for sensitive values"),
     (["--sensitive", "ill", "--reference", "everyone.csv"],
      "Source 'everyone.csv' has no column 'ill'"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "said"), USAGE, ids=lambda each: str(each)[:40])
+def test_wrong_usage(run: Run, options: list[str], said: str) -> None:
+    """Options are named as they are written, never as arguments of Python."""
+    shown = message(2, run(*CHECK, *options))
+    assert f"Error: {said}" in shown
+    assert "`" not in shown
+    assert "scurvy" not in shown
 
 
 @pytest.mark.parametrize(("options", "said"), MISTAKES, ids=lambda each: str(each)[:40])
@@ -210,10 +229,26 @@ def test_mistakes(run: Run, options: list[str], said: str) -> None:
     assert "scurvy" not in shown
 
 
+def test_python_speaks_of_arguments(people: pd.DataFrame) -> None:
+    with pytest.raises(CheckError, match="`k_map` counts people of a population"):
+        sqlanon.check(people, ["age"], k_map=2)
+    with pytest.raises(CheckError, match="`distance` is ordered, which needs numbers or dates"):
+        sqlanon.check(people, ["age"], sensitive="ill", t=0.1, distance="ordered")
+
+
+def test_an_order_that_the_reference_does_not_have(people: pd.DataFrame) -> None:
+    texts = people.assign(salary=people["salary"].astype(str))
+    for distance in ("ordered", None):
+        with pytest.raises(CheckError, match="needs numbers or dates, and the reference holds"):
+            sqlanon.check(
+                people, ["age"], sensitive="salary", t=0.1, distance=distance, reference=texts
+            )
+
+
 def test_a_hierarchy_that_lacks_values(run: Run, folder: Path) -> None:
     (folder / "ill.csv").write_text("flu,*\n", encoding="utf-8")
-    said = message(1, run(*CHECK, "--sensitive", "ill", "--hierarchy", "ill=ill.csv"))
-    assert said.startswith("error: hierarchy ill.csv lacks 2 values of column 'ill'; add a line")
+    said = message(4, run(*CHECK, "--sensitive", "ill", "--hierarchy", "ill=ill.csv"))
+    assert said.startswith("error: Hierarchy ill.csv has no leaf for 2 values of the sensitive col")
     assert "gout" not in said
 
 
@@ -241,9 +276,9 @@ def test_in_python(people: pd.DataFrame, folder: Path) -> None:
     whole = sqlanon.check(people, "age", sensitive="ill", reference=people[people.age == "20s"])
     assert math.isinf(whole.audit.sensitive[0].beta)  # nobody there has scurvy
     assert "unbounded" in str(whole)
-    with pytest.raises(CheckError, match="l_kind is 'any'; it is one of distinct, entropy, rec"):
+    with pytest.raises(CheckError, match="`l_kind` is 'any'; it is one of distinct, entropy"):
         sqlanon.check(people, "age", sensitive="ill", l=2, l_kind="any")
-    with pytest.raises(CheckError, match="distance is 'far'; it is one of equal, ordered, hier"):
+    with pytest.raises(CheckError, match="`distance` is 'far'; it is one of equal, ordered, hier"):
         sqlanon.check(people, "age", sensitive="ill", t=0.2, distance="far")
     with pytest.raises(EngineError, match=r"the reference 'nowhere' is neither a file"):
         sqlanon.check(people, "age", sensitive="ill", reference="nowhere")

@@ -174,7 +174,8 @@ def test_the_progress_bar_is_on_standard_error_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_with_the_best_so_far(tmp_path: Path, sent: signal.Signals) -> None:
     write_search_folder(tmp_path, {"method": "nsga2", "evaluations": 1_000_000_000})
     log = tmp_path / "log.txt"
     with log.open("w") as errors:
@@ -191,7 +192,7 @@ def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path) -> None:
             time.sleep(0.05)
         time.sleep(0.5)
         assert search.poll() is None
-        search.send_signal(signal.SIGINT)
+        search.send_signal(sent)
         out, _ = search.communicate(timeout=60)
     finally:
         search.kill()

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from search_table import write_search_folder
+from small_table import changed, write_folder
+
+import sqlanon
+from sqlanon.errors import SearchError
 
 
 @pytest.fixture
@@ -91,3 +97,50 @@ def test_nothing_feasible_ends_with_3(tmp_path: Path) -> None:
     write_search_folder(tmp_path, search, privacy={"k": 151})
     done = walk(tmp_path, "")
     assert (done.returncode, done.stderr.strip()) == (3, "Nothing that was tried reaches k = 151.")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_a_walk_that_waits_ends_on_sigterm(folder: Path) -> None:
+    """Nobody may be there to answer, and nothing was taken: no result, and 128 + 15."""
+    command = [sys.executable, "-u", "-m", "sqlanon", "search", "policy.yml"]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        asked = process.stderr.read(len("What next? "))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (asked, process.returncode) == (b"What next? ", 143)
+    assert err.split()[-1] == b"stopped"
+    assert b"Traceback" not in err
+    assert not (folder / "result.json").exists()
+
+
+def test_a_walk_goes_on_with_the_very_same_models_only(tmp_path: Path) -> None:
+    """Messages show six digits of a bound; two policies may differ in the seventh."""
+
+    def saved(t: float, document: object = None) -> object:
+        policy = changed(
+            columns={
+                "age": {"role": "quasi"},
+                "sex": {"role": "quasi"},
+                "outcome": {"role": "sensitive"},
+            },
+            privacy={"k": 2, "t_closeness": {"t": t}, "l_diversity": {"kind": "entropy", "l": 1}},
+        )
+        write_folder(tmp_path, policy)
+        with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
+            written: object = json.loads(json.dumps(anonymizer.explore(document).to_json()))
+        return written
+
+    first = saved(0.12345678)
+    assert saved(0.12345678, first) == first
+    with pytest.raises(SearchError, match="saved with other privacy models"):
+        saved(0.12345681, first)

@@ -143,14 +143,10 @@ class Anonymizer(Assessing):
             reproducible=outcome.reproducible,
             notes=notes,
             policy=self.policy.fingerprint,
-            source={
-                "name": self.source.name,
-                "rows": self.histogram.rows,
-                "people": self.histogram.people,
-                "histogram": self.histogram.fingerprint,
-            },
+            source=self._account_of_source(),
             required_k=self.required_k,
             required=tuple(model.describe() for model in self.models),
+            unreachable=self._unreachable() if outcome.chosen is None else (),
         )
 
     def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:

@@ -100,7 +100,15 @@ def check_columns(policy: Policy, source: Source) -> None:
             "role, or say `others: drop` or `others: insensitive`"
         )
     if problems:
-        raise PolicyError("\n".join(f"{policy.origin}: {problem}" for problem in problems))
+        raise misfit(policy.origin, problems)
+
+
+def misfit(where: str, problems: Sequence[str]) -> PolicyError:
+    """What is wrong between a policy and a table: one message, a line each where it is more."""
+    if len(problems) == 1:
+        return PolicyError(f"{where}: {problems[0]}")
+    lines = "".join(f"\n  {problem}" for problem in problems)
+    return PolicyError(f"{where}: {len(problems)} things do not fit the table{lines}")
 
 
 def _meant(name: str, present: Sequence[str]) -> str:

@@ -16,9 +16,10 @@ from sqlanon.api.check_models import Wanted
 from sqlanon.engines import Source, open_source, open_table
 from sqlanon.engines.base import looked_in
 from sqlanon.engines.duckdb_sources import SUFFIXES, as_written, is_csv
-from sqlanon.errors import CheckError, EngineError
+from sqlanon.errors import ArgumentError, CheckError, EngineError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.model import Kind
+from sqlanon.privacy import Measure, Model
 from sqlanon.verify import (
     CheckResult,
     KAnonymity,
@@ -118,13 +119,17 @@ def check_source(
     _refuse_two_roles(quasi, subject, sensitive)
     wanted = wanted or Wanted()
     if wanted.k_map is not None and population is None:
-        raise CheckError("k-map counts people of a population; name a table of them as one")
+        raise ArgumentError("`k_map` counts people of a population; name a table with `population`")
     if population is not None and population_size is not None:
-        raise CheckError("a population tells its size itself; give one of the two")
+        raise ArgumentError("`population` tells its size itself; leave it or `population_size` out")
     if reference is not None and not sensitive:
-        raise CheckError("the reference is for sensitive values; name a column as sensitive")
+        raise ArgumentError(
+            "`reference` is for sensitive values; name a column that holds some with `sensitive`"
+        )
     models = wanted.models(source, sensitive)
     required: list[Requirement] = [] if k is None else [KAnonymity(k)]
+    references = _references(reference, sensitive, subject)
+    _refuse_other_order(models, references)
     audited = audit(
         source,
         quasi,
@@ -133,7 +138,7 @@ def check_source(
         threshold=threshold,
         models=models,
         hierarchies=wanted.hierarchies(),
-        reference=_references(reference, sensitive, subject),
+        reference=references,
         population=population_of(population, subject),
         population_size=population_size,
     )
@@ -146,6 +151,18 @@ def _references(
     if whole is None:
         return {}
     return {name: reference_of(whole, name, subject) for name in sensitive}
+
+
+def _refuse_other_order(models: Sequence[Model], references: Mapping[str, Reference]) -> None:
+    """Numbers beside texts have no order but that of their texts, which says nothing."""
+    for model in models:
+        whole = None if model.column is None else references.get(model.column)
+        is_ordered = model.statistic.measure is Measure.ORDERED_DISTANCE
+        if is_ordered and whole is not None and not whole.kind.is_ordered:
+            raise CheckError(
+                f"{model.describe()} needs numbers or dates, and the reference holds the column in "
+                "another type; cast it in a query, or take another distance"
+            )
 
 
 def population_of(source: Source | None, subject: str | None) -> Population | None:
@@ -216,12 +233,11 @@ def _with_dates(texts: Source, opened: Source, quasi: Sequence[str]) -> Source:
 
 def _refuse_two_roles(quasi: Sequence[str], subject: str | None, sensitive: Sequence[str]) -> None:
     """What others may know is no secret, and it does not name a person."""
-    for role, columns in (("the subject", [subject]), ("sensitive", sensitive)):
+    for role, columns in (("subject", [subject]), ("sensitive", sensitive)):
         for name in columns:
             if name in quasi:
-                raise CheckError(
-                    f"column {name!r} is named as a quasi-identifier and as {role}; leave one of "
-                    "the two out"
+                raise ArgumentError(
+                    f"column {name!r} is named by `quasi` and by `{role}`; leave one of the two out"
                 )
 
 
@@ -239,7 +255,7 @@ def open_checked(
 ) -> Source:
     """Opens what `check` is to read. Close its engine when done."""
     if source is not None and connection is not None:
-        raise CheckError("give check() a source or a connection, not both")
+        raise ArgumentError("give `source` or `connection`, not both")
     if isinstance(source, pd.DataFrame | pa.Table):
         _refuse_choice(table, query, "data in this process are")
         return open_source(data=source)
@@ -253,14 +269,14 @@ def open_checked(
     elif source is not None:
         connection = source if isinstance(source, DuckDBPyConnection) else str(source)
     if connection is None:
-        raise CheckError("there is nothing to check: give a file, data, or a database")
+        raise ArgumentError("there is nothing to check: give a file, data, or a database")
     if (table is None) == (query is None):
         named = "the connection"
         if isinstance(connection, str):
             named = connection if source is None else str(source)
         given = "neither is given" if table is None else "both are given"
-        raise CheckError(
-            f"{named} is taken for a database: name a table or a query; {given}. "
+        raise ArgumentError(
+            f"{named} is taken for a database: give `table` or `query`; {given}. "
             f"Files end in {', '.join(SUFFIXES)}"
         )
     return open_source(connection=connection, table=table, query=query)
@@ -268,4 +284,4 @@ def open_checked(
 
 def _refuse_choice(table: str | None, query: str | None, what: str) -> None:
     if table is not None or query is not None:
-        raise CheckError(f"{what} checked as a whole; a table or a query needs a database")
+        raise ArgumentError(f"{what} checked as a whole; `table` and `query` need a database")

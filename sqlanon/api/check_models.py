@@ -9,9 +9,10 @@ from pathlib import Path
 
 from sqlanon import hierarchy
 from sqlanon.engines import Source
-from sqlanon.errors import CheckError
+from sqlanon.errors import ArgumentError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.privacy import (
+    TOLERANCE,
     AlphaAnonymity,
     BetaLikeness,
     Closeness,
@@ -48,13 +49,14 @@ class Wanted:
 
     def __post_init__(self) -> None:
         for problem in self._problems():
-            raise CheckError(problem)
+            raise ArgumentError(problem)
 
     def models(self, source: Source, sensitive: Sequence[str]) -> list[Model]:
         """The models, for the columns of a table."""
         if strangers := [name for name in self.hierarchy if name not in sensitive]:
-            raise CheckError(
-                f"there is a hierarchy of {strangers[0]!r}, which is not named as sensitive"
+            raise ArgumentError(
+                f"`hierarchy`: {strangers[0]!r} is not named by `sensitive`; name it there, or "
+                "leave its hierarchy out"
             )
         found: list[Model] = [] if self.k_map is None else [KMap(None, self.k_map)]
         for name in sensitive:
@@ -64,9 +66,9 @@ class Wanted:
             name for name, value in (given | {"alpha": self.alpha}).items() if value is not None
         ]
         if asked and not sensitive:
-            raise CheckError(
-                f"{asked[0]} speaks of sensitive values; name the column that holds them as "
-                "sensitive"
+            raise ArgumentError(
+                f"`{asked[0]}` speaks of sensitive values; name the column that holds them with "
+                "`sensitive`"
             )
         return found
 
@@ -96,43 +98,51 @@ class Wanted:
             yield AlphaAnonymity(name, self.alpha)
 
     def _distance(self, source: Source, name: str) -> Distance:
-        if self.distance is not None:
-            return Distance(self.distance)
-        if name in self.hierarchy:
+        info, given = source.column(name), self.distance
+        has_order = info.kind is not None and info.kind.is_ordered
+        if given is None and name in self.hierarchy:
             return Distance.HIERARCHICAL
-        kind = source.column(name).kind
-        return Distance.ORDERED if kind is not None and kind.is_ordered else Distance.EQUAL
+        if given is None:
+            return Distance.ORDERED if has_order else Distance.EQUAL
+        if given == Distance.HIERARCHICAL and name not in self.hierarchy:
+            raise ArgumentError(f"`distance` is hierarchical; give the `hierarchy` of {name!r}")
+        if given == Distance.ORDERED and not has_order:
+            raise ArgumentError(
+                f"`distance` is ordered, which needs numbers or dates, and column {name!r} holds "
+                f"{info.type}; take equal or hierarchical"
+            )
+        return Distance(given)
 
     def _problems(self) -> Iterator[str]:
         kind = self.l_kind or "distinct"
         if kind not in L_KINDS:
-            yield f"l_kind is {kind!r}; it is one of {', '.join(L_KINDS)}"
+            yield f"`l_kind` is {kind!r}; it is one of {', '.join(L_KINDS)}"
         if self.l is None and self.l_kind is not None:
-            yield f"l_kind is {kind}, but no l is given"
+            yield f"`l_kind` is {kind}, but no `l` is given"
         if self.l is not None:
             if not 1 <= self.l < math.inf:
-                yield f"l is {self.l:g}; give a number of at least 1"
+                yield f"`l` is {self.l:g}; give a number of at least 1"
             if kind != "entropy" and self.l != int(self.l):
-                yield f"l is {self.l:g}; {kind} l is a whole number, entropy l need not be one"
+                yield f"`l` is {self.l:g}; {kind} l is a whole number, entropy l need not be one"
             if kind == "recursive" and self.c is None:
                 yield (
-                    "recursive l needs a c: the most frequent value must occur less than c times "
+                    "recursive l needs `c`: the most frequent value must occur less than c times "
                     "as often as those from the l-th on together"
                 )
         if self.c is not None and (self.l is None or kind != "recursive"):
-            yield "c is for recursive l only; give l and the kind recursive, or leave it out"
-        for name in ("c", "beta", "delta"):
+            yield "`c` is for `l` with `l_kind` recursive only; give these, or leave it out"
+        for name, least in (("c", TOLERANCE), ("beta", 0), ("delta", TOLERANCE)):
             value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                yield f"{name} is {value:g}; give a number above 0"
+            if value is not None and not least < value < math.inf:
+                yield f"`{name}` is {value:g}; give a number above {'1e-9' if least else 0}"
         for name in ("t", "alpha"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                yield f"{name} is {value:g}; give a number from 0 to 1"
+                yield f"`{name}` is {value:g}; give a number from 0 to 1"
         if self.distance is not None:
             if self.distance not in list(Distance):
-                yield f"distance is {self.distance!r}; it is one of {', '.join(Distance)}"
+                yield f"`distance` is {self.distance!r}; it is one of {', '.join(Distance)}"
             if self.t is None:
-                yield f"the distance is {self.distance}, but no t is given"
+                yield f"`distance` is {self.distance}, but no `t` is given"
         if self.k_map is not None and self.k_map < 1:
-            yield f"the k of k-map is {self.k_map}; give a whole number of at least 1"
+            yield f"`k_map` is {self.k_map}; give a whole number of at least 1"

@@ -6,17 +6,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from sqlanon.api.bind import Origin, quasis_of
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
 from sqlanon.api.models import models_of, sensitive_hierarchies
 from sqlanon.api.places import telling_of_release
 from sqlanon.api.population import population_source
+from sqlanon.api.reach import reaches_of
 from sqlanon.api.reached import Reached
 from sqlanon.api.release import SchemeLike, document_of, scheme_in
 from sqlanon.api.search import DEFAULT_PREFERENCE, Method, preference_of
 from sqlanon.api.solution import Solution
+from sqlanon.api.unreachable import people_in, unreachable
 from sqlanon.api.writing import writings_of
 from sqlanon.engines import Source
 from sqlanon.errors import PolicyError, SchemeError
@@ -90,8 +92,27 @@ class Measuring:
             return counted
         others = population_source(self.policy, self.source)
         assert others is not None
-        people = count_population(others, quasis, counted.space, section.subject)
+        reaches = reaches_of(self.policy, self.source, counted.space)
+        people = count_population(others, quasis, counted.space, reaches, section.subject)
         return replace(counted, population=people)
+
+    def _account_of_source(self) -> dict[str, Any]:
+        """What a result says of the source it is about."""
+        return {
+            "name": self.source.name,
+            "rows": self.histogram.rows,
+            "people": self.histogram.people,
+            "histogram": self.histogram.fingerprint,
+        }
+
+    def _unreachable(self) -> tuple[str, ...]:
+        """The models that no release of the source can satisfy, and why."""
+        section, people = self.policy.section.population, None
+        if section is not None and any(isinstance(model, KMap) for model in self.models):
+            others = population_source(self.policy, self.source)
+            assert others is not None
+            people = people_in(others, section.subject)
+        return unreachable(self.models, self.histogram, self.suppression.budget, people)
 
     def _facets(self) -> list[str]:
         """The columns that are counted beside the quasi-identifiers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.api.bind import address_in
+from sqlanon.api.bind import address_in, misfit
 from sqlanon.engines import ColumnInfo, DuckDBEngine, Source, source_on
 from sqlanon.engines.addresses import database_path
 from sqlanon.engines.base import suggest
@@ -75,8 +75,7 @@ def _check_columns(policy: Policy, source: Source, population: Source) -> None:
         if name in present:
             problems += _differences(source.column(name), present[name])
     if problems:
-        lines = [f"{policy.origin}: population: {problem}" for problem in problems]
-        raise PolicyError("\n".join(lines))
+        raise misfit(f"{policy.origin}: population", problems)
 
 
 def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:

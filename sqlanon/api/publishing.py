@@ -223,8 +223,14 @@ class Publisher:
         guarded = self.order.mode is Mode.VIEW
         missing = published.left_out > 0 or recipe.marker is not None
         any_suppressed = (recipe.suppress or guarded) and missing
+        label = None if self.policy.label is None else self.source.column(self.policy.label)
         return tally(
-            self.opened.engine, recipe, stage, any_suppressed=any_suppressed, guarded=guarded
+            self.opened.engine,
+            recipe,
+            stage,
+            any_suppressed=any_suppressed,
+            guarded=guarded,
+            label=label,
         )
 
     def _reader(self) -> Callable[[], pa.Table]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.privacy import Model
+from sqlanon.privacy import DIGITS, Model
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,11 @@ class Reached:
 
     @property
     def number(self) -> int | float | None:
-        """The reached number, whole where it counts something; None where it has no bound."""
+        """The reached number, rounded, whole where it is; None where it has no bound."""
         if math.isinf(self.value):
             return None
-        return int(self.value) if float(self.value).is_integer() else float(self.value)
+        value = round(float(self.value), DIGITS)
+        return int(value) if value.is_integer() else value
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

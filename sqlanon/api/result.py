@@ -23,7 +23,7 @@ class SearchResult:
 
     `stopped` tells why the search ended; a result that a clock or Ctrl-C ended is not
     reproducible. `required_k` is what feasible solutions reach, `required` what they satisfy
-    beyond it.
+    beyond it. `unreachable` says what of that no release can satisfy, where nothing is chosen.
     """
 
     method: str
@@ -40,6 +40,7 @@ class SearchResult:
     source: dict[str, Any]
     required_k: int
     required: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
 
     @property
     def solution(self) -> Solution | None:
@@ -55,26 +56,32 @@ class SearchResult:
         held = counted(rows, "row")
         if rows != people:
             held = f"{held} of {counted(people, 'person')}"
+        failed = "; ".join(str(each) for each in closest.models if not each.holds)
+        also = f" In the closest, {failed}." if failed else ""
+        return (
+            f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
+            f"with NWP {closest.scores['nwp']:.4f}, in a source of {held}; the policy requires "
+            f"{', '.join([f'k = {self.required_k}', *self.required])}.{also} {self._help(closest)}"
+        )
+
+    def _help(self, closest: Solution) -> str:
+        """What may help; where nothing does but other requirements, that alone."""
+        rows, people = self.source["rows"], self.source["people"]
+        if people < self.required_k:
+            who = "rows" if rows == people else "people"
+            return (
+                f"That is more than there are {who}, so nothing can reach it: choose a smaller "
+                f"privacy.k, or a source with more {who}."
+            )
+        if self.unreachable:
+            return f"No release can satisfy {'; '.join(self.unreachable)}. Require less."
         # With all columns in one group the table is one class, so a limit keeps it from that.
         limited = [c for c in closest.scheme.columns if c.coarsest.cuts]
         advice = "" if self.stopped == "finished" else "search longer, "
         for c in limited:
             advice += f"a higher max_level of column {c.name!r} ({c.max_level} of {c.height}), "
         weaker = "a smaller k" if not self.required else "weaker requirements"
-        help_ = f"What may help: {advice}{weaker}, or a higher suppression limit."
-        if people < self.required_k:
-            who = "rows" if rows == people else "people"
-            help_ = (
-                f"That is more than there are {who}, so nothing can reach it: choose a smaller "
-                f"privacy.k, or a source with more {who}."
-            )
-        failed = [str(each) for each in closest.models if not each.holds]
-        also = "".join(f" {each[0].upper()}{each[1:]}." for each in failed)
-        return (
-            f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
-            f"with NWP {closest.scores['nwp']:.4f}, in a source of {held}; the policy "
-            f"requires {', '.join([f'k = {self.required_k}', *self.required])}.{also} {help_}"
-        )
+        return f"What may help: {advice}{weaker}, or a higher suppression limit."
 
     def _missing(self, solution: Solution) -> tuple[float, float]:
         """What is missing to the requirements at worst, and to k."""

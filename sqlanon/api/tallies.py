@@ -12,10 +12,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compile import Generalized, Recipe, compile_release
+from sqlanon.compile.parts import ordinals, unlike
 from sqlanon.compile.present import Cell, cells, is_text, keeps_values
 from sqlanon.compile.select import class_columns
-from sqlanon.engines import Engine
-from sqlanon.histogram.atoms import exact
+from sqlanon.engines import ColumnInfo, Engine
+from sqlanon.histogram.atoms import exact, told_apart
 from sqlanon.verify import Audit
 
 Counts = Mapping[tuple[Cell, ...], int]
@@ -41,6 +42,8 @@ class Tallies:
     suppressed: Mapping[str, Counts]
     source_people: int
     marked: Marked = field(default_factory=Marked)
+    of_majority: int | None = None
+    """Released rows that have the most frequent label of their class; None without a label."""
 
     @property
     def suppressed_rows(self) -> int:
@@ -54,10 +57,12 @@ def tally(
     *,
     any_suppressed: bool,
     guarded: bool = False,
+    label: ColumnInfo | None = None,
 ) -> Tallies:
     """Counts a staged release and, where rows were suppressed, the classes that they were in.
 
     `guarded` as the release was compiled: a view leaves unseen values out before it counts.
+    `label` is the column that is released to be predicted, if there is one.
     """
     is_marked = _is_marked(recipe)
     released = {
@@ -65,7 +70,8 @@ def tally(
     }
     suppressed = _suppressed(engine, recipe, guarded) if any_suppressed else {}
     marked = Marked() if is_marked is None else _marked(engine, recipe, staged, is_marked)
-    return Tallies(released, suppressed, _people(engine, recipe), marked)
+    majority = None if label is None else _of_majority(engine, staged, recipe, label, is_marked)
+    return Tallies(released, suppressed, _people(engine, recipe), marked, majority)
 
 
 def _is_marked(recipe: Recipe) -> exp.Expr | None:
@@ -152,6 +158,33 @@ def _marked(engine: Engine, recipe: Recipe, staged: exp.Expr, is_marked: exp.Exp
     return Marked(*(column[0].as_py() for column in engine.fetch(query).columns))
 
 
+def _of_majority(
+    engine: Engine, staged: exp.Expr, recipe: Recipe, label: ColumnInfo, is_marked: exp.Expr | None
+) -> int:
+    """The rows that agree with the most frequent label of their class, a NULL being one too."""
+    wanted = exp.column(label.name, quoted=True)
+    value = wanted if label.kind is None else told_apart(label.name, label.kind, label.type)
+    name, rows = unlike("label", recipe.class_names), unlike("n_rows", recipe.class_names)
+    classes = class_columns(recipe)
+    counts = (
+        exp.select(*classes, value.as_(name, quoted=True))
+        .select(exp.Count(this=exp.Star()).as_(rows, quoted=True))
+        .from_(staged.copy())
+        .group_by(*ordinals([*classes, value]))
+    )
+    if is_marked is not None:
+        counts = counts.where(exp.not_(is_marked.copy()))
+    most = exp.Max(this=exp.column(rows, quoted=True)).as_(rows, quoted=True)
+    largest = (
+        exp.select(*classes, most).from_(counts.subquery("counts")).group_by(*ordinals(classes))
+    )
+    total = exp.Coalesce(
+        this=exp.Sum(this=exp.column(rows, quoted=True)), expressions=[exp.Literal.number(0)]
+    )
+    query = exp.select(total.as_(rows, quoted=True)).from_(largest.subquery("largest"))
+    return int(engine.fetch(query).column(0)[0].as_py())
+
+
 def _people(engine: Engine, recipe: Recipe) -> int:
     counted = exp.Count(this=exp.Star()) if recipe.subject is None else _distinct(recipe.subject)
     query = exp.select(counted.as_("n", quoted=True)).from_(recipe.source.copy())
@@ -201,7 +234,7 @@ def scores_of(
     sizes = _sizes(audit, tallies.marked)
     k, largest = min(sizes, default=0), max(sizes, default=0)
     squares = sum(each.size**2 * each.classes for each in audit.by_rows.sizes)
-    return {
+    scores = {
         "k": k,
         "k_max": largest,
         "classes": sum(sizes.values()),
@@ -212,6 +245,9 @@ def scores_of(
         "glm_share": glm / (source_rows * len(losses)),
         "dcn": squares - tallies.marked.rows**2 + source_rows * suppressed,
     }
+    if tallies.of_majority is not None:  # a row that is not released is an error
+        scores["ce"] = (source_rows - tallies.of_majority) / max(source_rows, 1)
+    return scores
 
 
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sqlanon.certificate import document as doc
 from sqlanon.certificate.facts import Facts
-from sqlanon.errors import CertificateError
+from sqlanon.errors import CertificateError, PrivacyError
 from sqlanon.privacy import (
     AlphaAnonymity,
     BetaLikeness,
@@ -58,7 +58,10 @@ _MODELS: dict[Measure, Callable[[str | None, float, int], Model]] = {
 
 def model_of(section: doc.SharedModel) -> Model:
     """The model that a certificate states."""
-    return _MODELS[section.measure](section.column, section.bound, section.top)
+    try:
+        return _MODELS[section.measure](section.column, section.bound, section.top)
+    except PrivacyError as error:
+        raise CertificateError(f"certificate: privacy.models: {error}") from error
 
 
 def is_told_by_the_table(document: doc.Shareable, section: doc.SharedModel) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence, Set
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence, Set
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,23 @@ from sqlanon.api.recheck import Recheck, recheck
 from sqlanon.cli.checked import show_check
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.engines import Source
-from sqlanon.errors import CheckError
+from sqlanon.errors import ArgumentError
 from sqlanon.privacy import Distance
 from sqlanon.verify import smallest_classes
+
+
+@contextmanager
+def _speaking_of_options() -> Iterator[None]:
+    """Questions that are none are wrong usage, said of options rather than arguments."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise click.UsageError(re.sub(r"`(\w+)`", _option, str(error))) from None
+
+
+def _option(argument: re.Match[str]) -> str:
+    name = argument[1]
+    return "--qi" if name == "quasi" else f"--{name.replace('_', '-')}"
 
 
 @click.command(
@@ -105,6 +120,7 @@ from sqlanon.verify import smallest_classes
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No tables.")
+@_speaking_of_options()
 def check(
     source: str,
     quasi: Sequence[str],
@@ -213,7 +229,7 @@ def columns_named(source: Source, given: Sequence[str], option: str) -> list[str
     for text in given:
         parts = [text] if text in present else [part.strip() for part in text.split(",")]
         if "" in parts and "" not in present:
-            raise CheckError(
+            raise click.UsageError(
                 f"{option} {text!r}: there is a name missing; write columns as a,b,c, with one "
                 "comma between two names"
             )
@@ -227,7 +243,7 @@ def _files_named(given: Sequence[str], present: Set[str]) -> dict[str, str]:
     for text in given:
         ends = [place for place, letter in enumerate(text) if letter == "="]
         if not ends:
-            raise CheckError(f"--hierarchy {text!r}: write COLUMN=FILE, such as ill=ill.csv")
+            raise click.UsageError(f"--hierarchy {text!r}: write COLUMN=FILE, such as ill=ill.csv")
         end = next((place for place in ends if text[:place] in present), ends[0])
         found[text[:end]] = text[end + 1 :]
     return found

@@ -1,24 +1,62 @@
-"""A progress bar on standard error, and Ctrl-C that ends a search with the best so far."""
+"""A progress bar on standard error, and signals that end a search with the best so far."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from sqlanon.cli.output import end
 from sqlanon.search.outcome import Progress, Watch
+
+TERMINATED = 128 + signal.SIGTERM
+"""The exit status of a command that a SIGTERM ended before there was a result."""
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Where nothing else is said, SIGTERM ends us as Ctrl-C does: what was opened is closed.
+
+    Schedulers and `timeout` send it. Whoever ignores it, as under a parent that does, goes on to.
+    """
+    terminated = False
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    except (KeyboardInterrupt, click.Abort):
+        if not terminated:
+            raise
+        click.echo("stopped", err=True)
+        end("stopped", TERMINATED)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
 def watching(
-    title: str, *, quiet: bool, seconds: float | None, patience: int | None
+    title: str,
+    *,
+    quiet: bool,
+    seconds: float | None,
+    patience: int | None,
+    signals: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
 ) -> Iterator[Watch]:
-    """A watch that draws a bar unless `quiet`; the first Ctrl-C stops the search, not us.
+    """A watch that draws a bar unless `quiet`; the first of the signals stops the search, not us.
 
     There is no bar where standard error is not a terminal.
     """
@@ -45,12 +83,16 @@ def watching(
     def interrupt(number: int, frame: FrameType | None) -> None:
         watch.interrupt()
         bar.update(task, description="stopping")
-        signal.signal(signal.SIGINT, previous)  # a second Ctrl-C ends the program
+        restore()  # a second one ends the program
 
-    previous = signal.signal(signal.SIGINT, interrupt)
+    def restore() -> None:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+
+    previous = {each: signal.signal(each, interrupt) for each in signals}
     try:
         # A bar that is only disabled would still end in an empty line.
         with nullcontext() if quiet or not bar.console.is_terminal else bar:
             yield watch
     finally:
-        signal.signal(signal.SIGINT, previous)
+        restore()

@@ -22,7 +22,7 @@ from sqlanon.cli.output import (
     print_json,
     reached_table,
 )
-from sqlanon.cli.progress import watching
+from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk
 from sqlanon.cli.written import RESULT, refuse_to_replace
 from sqlanon.errors import SearchError
@@ -55,6 +55,7 @@ from sqlanon.model import counted
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no tables.")
+@ending_on_sigterm()
 def search(
     policy: Path,
     method: str | None,
@@ -68,8 +69,8 @@ def search(
     """Find generalizations of the table that POLICY names.
 
     Writes every solution that no other one beats to a result file, with the best one marked,
-    and shows the trade-off. Ctrl-C ends the search with the best so far. Ends with exit
-    status 3 when nothing reaches the privacy that the policy requires.
+    and shows the trade-off. Ctrl-C or SIGTERM ends the search with the best so far. Ends with
+    exit status 3 when nothing reaches the privacy that the policy requires.
 
     With `--method reference-direction` you walk over the efficient solutions step by step:
     every step asks what to do next.
@@ -94,7 +95,10 @@ def search(
                 result = anonymizer.search(method=name, seed=seed, watch=watch)
     if name == WALK and result.chosen is None:
         if not result.solutions:
-            click.echo(f"Nothing that was tried reaches k = {required}.", err=True)
+            wanted = ", ".join([f"k = {required}", *result.required])
+            never = "; ".join(result.unreachable)
+            also = f" No release can satisfy {never}. Require less." if never else ""
+            click.echo(f"Nothing that was tried reaches {wanted}.{also}", err=True)
             sys.exit(REQUIREMENT_FAILS)
         click.echo("No solution was taken; nothing is written.", err=True)
         return

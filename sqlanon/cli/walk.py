@@ -7,6 +7,7 @@ are lines of standard input, so that a script can walk as well as a person.
 from __future__ import annotations
 
 import json
+import signal
 import time
 from pathlib import Path
 
@@ -98,7 +99,10 @@ def _read(path: Path) -> object:
 
 def _next_step(exploration: Exploration, quiet: bool) -> Step:
     number = len(exploration.history) + 1
-    with watching(f"step {number}", quiet=quiet, seconds=None, patience=None) as watch:
+    # Only Ctrl-C: after a step that a SIGTERM ended, the walk would wait for an answer.
+    with watching(
+        f"step {number}", quiet=quiet, seconds=None, patience=None, signals=[signal.SIGINT]
+    ) as watch:
         return exploration.step(watch=watch)
 
 

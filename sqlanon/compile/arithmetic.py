@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 
 from sqlglot import exp
 
 from sqlanon.compile.parts import of
 from sqlanon.compile.values import is_null
 from sqlanon.histogram.atoms import exact
-from sqlanon.privacy import DIGITS
-
-COUNT_DIGITS = 38
-"""Digits of a rounded statistic: the most that decimals have in most databases."""
-
-
-_WIDE = Context(prec=400)  # of any float
 
 
 def number(value: int | float) -> exp.Expr:
-    """A bound, rounded as the statistics that are compared with it: halves away from zero."""
-    step = Decimal(1).scaleb(-DIGITS)
-    exact_value = Decimal(repr(value)).quantize(step, ROUND_HALF_UP, _WIDE)
-    return exp.Literal.number(f"{exact_value:f}".rstrip("0").rstrip("."))
-
-
-def rounded(value: exp.Expr) -> exp.Expr:
-    """Rounded to a decimal; PostgreSQL's ROUND has no digits for floats."""
-    return exp.cast(value, exp.DataType.build(f"DECIMAL({COUNT_DIGITS}, {DIGITS})"))
+    """A number without an exponent."""
+    digits = f"{Decimal(repr(value)):f}"
+    return exp.Literal.number(digits.rstrip("0").rstrip(".") if "." in digits else digits)
 
 
 def times(*factors: exp.Expr) -> exp.Expr:

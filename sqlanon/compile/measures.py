@@ -14,18 +14,17 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.compile.arithmetic import (
-    at_least,
     distance,
     excess,
     expected,
     found,
-    in_order,
     ratio,
     same_value,
     times,
     total,
 )
 from sqlanon.compile.levels import level_parts
+from sqlanon.compile.order import order_parts
 from sqlanon.compile.parts import Names, cte, named, of, ordinals, people
 from sqlanon.compile.recipe import Sensitive
 from sqlanon.compile.values import is_not_null, is_null
@@ -99,19 +98,16 @@ class Measuring:
             self._source = self._add("source", self._by_value_in_source())
         self._measures = ""
         if outputs := self._outputs():
-            only_totals = outputs.keys() == {"total"}
-            self._measures = self._add("measures", self._of_classes(outputs), not only_totals)
+            self._measures = self._add("measures", self._of_classes(outputs), True)
         self._order = self._levels = ""
         if Measure.ORDERED_DISTANCE in self._wanted:
-            steps = self._add("steps", self._steps())
-            self._order = self._add("order", self._by_order(steps), True)
+            parts = order_parts(self._counts, self._source, self.number, self._is_text, self._name)
+            self._order = self._take(parts)
         if self.hierarchy is not None and self._has_levels:
             parts = level_parts(
                 self.hierarchy, self.column, self._counts, self._source, self.number, self._name
             )
-            self.ctes += parts
-            self._levels = parts[-1].alias
-            self.tables.append(self._levels)
+            self._levels = self._take(parts)
 
     def reached(self, statistic: Statistic, class_size: exp.Expr) -> Reached:
         """A statistic of this column, by the tables; `class_size` are the people of the class."""
@@ -151,6 +147,12 @@ class Measuring:
             self.tables.append(name)
         return name
 
+    def _take(self, parts: list[exp.CTE]) -> str:
+        """Parts of which the last has one row per class; its name."""
+        self.ctes += parts
+        self.tables.append(parts[-1].alias)
+        return parts[-1].alias
+
     def _by_value(self) -> exp.Select:
         """The people of each class by value."""
         number = exp.column(self.number, quoted=True)
@@ -170,7 +172,7 @@ class Measuring:
         counted = people(rows.subject)
         outputs = [rows.value.as_("value", quoted=True), _called(counted, "people")]
         outputs.append(_called(total(counted.copy()), "total"))
-        if self._wanted & {Measure.RATIO, Measure.ORDERED_DISTANCE}:
+        if Measure.RATIO in self._wanted:
             every = exp.Window(this=exp.Count(this=exp.Star()))
             outputs.append(_called(every, "values"))
         if self._has_levels:
@@ -197,8 +199,6 @@ class Measuring:
                 is_other = of(counts, "rank") >= exp.Literal.number(statistic.top)
                 other = exp.Case(ifs=[exp.If(this=is_other, true=count.copy())])
                 outputs[_from(statistic.top)] = exp.Sum(this=other)
-        if Measure.ORDERED_DISTANCE in self._wanted:
-            outputs["total"] = exp.Sum(this=count.copy())
         if Measure.EQUAL_DISTANCE in self._wanted:
             outputs["distance"] = distance(counts, source)
         if Measure.GAIN in self._wanted:
@@ -217,40 +217,6 @@ class Measuring:
         if self._wanted & {Measure.EQUAL_DISTANCE, Measure.GAIN, Measure.RATIO}:
             select = select.join(named(source), on=same_value(counts, source, self._is_text))
         return select.group_by(*ordinals(range(1)))
-
-    def _steps(self) -> exp.Select:
-        """Every class with every value of the source: what goes on to the next value."""
-        measures, source, counts = self._measures, self._source, self._counts
-        count = exp.Coalesce(this=of(counts, "people"), expressions=[exp.Literal.number(0)])
-        too_many = exp.Sub(
-            this=times(count, of(source, "total")),
-            expression=times(of(measures, "total"), of(source, "people")),
-        )
-        onwards = exp.Window(
-            this=exp.Sum(this=too_many),
-            partition_by=[of(measures, self.number)],
-            order=in_order(of(source, "value")),
-        )
-        steps = at_least(exp.Sub(this=of(source, "values"), expression=exp.Literal.number(1)), 1)
-        whole = times(of(measures, "total"), of(source, "total"), steps)
-        here = exp.and_(
-            exp.EQ(this=of(counts, self.number), expression=of(measures, self.number)),
-            same_value(counts, source, self._is_text),
-        )
-        return (
-            exp.select(
-                of(measures, self.number), _called(onwards, "moved"), _called(whole, "whole")
-            )
-            .from_(named(measures))
-            .join(named(source), join_type="cross")
-            .join(named(counts), on=here, join_type="left")
-        )
-
-    def _by_order(self, steps: str) -> exp.Select:
-        moved = exp.Sum(this=exp.Abs(this=of(steps, "moved")))
-        far = ratio(moved, exp.Max(this=of(steps, "whole")))
-        select = exp.select(of(steps, self.number), _called(far, "distance"))
-        return select.from_(named(steps)).group_by(*ordinals(range(1)))
 
     @property
     def _is_text(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.compile.arithmetic import number, rounded
+from sqlanon.compile.arithmetic import number
 from sqlanon.compile.measures import Measuring, Reached, Rows
 from sqlanon.compile.parts import (
     Names,
@@ -32,9 +32,7 @@ from sqlanon.compile.recipe import Recipe, Sensitive
 from sqlanon.compile.values import SOURCE, as_it_is, cell, is_not_null
 from sqlanon.histogram.atoms import exact
 from sqlanon.model import Kind
-from sqlanon.privacy import Measure, Model
-
-_WHOLE_NUMBERS = (Measure.DISTINCT, Measure.POPULATION)
+from sqlanon.privacy import Model
 
 
 @dataclass(frozen=True)
@@ -188,9 +186,7 @@ def _violations(model: Model, reached: Reached) -> Iterator[exp.Expr]:
     """The conditions under which a class violates a model."""
     if reached.is_infinite is not None:
         yield reached.is_infinite
-    value, bound = reached.number, number(model.bound)
-    if model.statistic.measure not in _WHOLE_NUMBERS:
-        value = rounded(value)
+    value, bound = reached.number, number(model.limit)
     if model.at_least:
         yield (
             exp.LTE(this=value, expression=bound)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sqlanon.histogram.places import Place
 from sqlanon.scheme import Bits
 from sqlanon.scheme.batch import Ids, PartitionTable
 
@@ -53,6 +54,15 @@ class MaskCoding:
             return self.table.bits(ids)
         distinct, which = np.unique(ids, return_inverse=True)  # a wide domain has long strings
         return self.table.bits(distinct)[:, self.positions][which]
+
+    def parting_bits(self, place: Place) -> Bits:
+        """The bits of which a partition keeps none exactly if a place's atoms are in one group."""
+        return np.asarray((self.positions >= place.start) & (self.positions < place.stop - 1))
+
+    def parting_pairs(self, place: Place) -> Bits:
+        """The later of two bits that both are kept exactly where a place's atom has no company."""
+        both = np.isin((place.atom - 1, place.atom), self.positions).all()
+        return np.asarray((self.positions == place.atom) & (place.company & both))
 
     @cached_property
     def groups_by_kept(self) -> Numbers:
@@ -106,6 +116,20 @@ class PathCoding:
 
     def expresses(self, ids: Numbers) -> bool:
         return bool(np.isin(ids, self.chain).all())
+
+    def parting_bits(self, place: Place) -> Bits:
+        """As MaskCoding.parting_bits, and a place's atom has company then."""
+        groups = self._groups
+        parted = groups[:, place.start] != groups[:, place.stop - 1]
+        if place.company:
+            before, own, after = groups[:, place.atom - 1 : place.atom + 2].T
+            parted = parted | ((before < own) & (own < after))
+        kept = np.array(self._kept)[parted]
+        return np.asarray(np.arange(self.width) + 1 == kept.min(initial=self.width + 1))
+
+    def parting_pairs(self, place: Place) -> Bits:
+        """None: a single bit says it all."""
+        return np.zeros(self.width, dtype=bool)
 
     def kept_bits(self, ids: Numbers) -> Bits:
         order = np.argsort(self.chain)

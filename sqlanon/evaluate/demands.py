@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.privacy import Model
+from sqlanon.privacy import TOLERANCE, Model
 from sqlanon.suppression import UNBOUNDED
 
 
@@ -29,4 +29,4 @@ class Demands:
         if not self.models:
             return ""
         trees = sorted((name, tree.fingerprint) for name, tree in self.hierarchies.items())
-        return f"{self.below} {list(map(repr, self.models))} {trees}"
+        return f"{self.below} ±{TOLERANCE} {list(map(repr, self.models))} {trees}"

@@ -16,12 +16,13 @@ from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.demands import Demands
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
 from sqlanon.evaluate.many_values import ManyValues
+from sqlanon.evaluate.population import PopulationMasks
 from sqlanon.evaluate.statistics import Class, sql_of
 from sqlanon.evaluate.value_sets import Packing, ValueSets, of_people, of_rows
 from sqlanon.histogram import Histogram, Tally
 from sqlanon.histogram.histogram import Codes
 from sqlanon.measurement import Detail, Ints
-from sqlanon.privacy import DIGITS, Measure, Model
+from sqlanon.privacy import Measure, Model
 from sqlanon.render import Sql, render
 from sqlanon.suppression import UNBOUNDED
 
@@ -95,6 +96,8 @@ class FewValues:
         self._sets = sets
         self._statistics = [self._statistic(model) for model in demands.models]
         self._majority = self._majority_of(label)
+        population = histogram.population
+        self._population = None if population is None else PopulationMasks(population)
         self._packing = Packing(list(self._sets.values()), histogram.rows)
 
     def _statistic(self, model: Model) -> Sql:
@@ -115,20 +118,22 @@ class FewValues:
 
     def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
         """The query that scores candidates of a layout."""
-        models = self._demands.models
+        models, citizens = self._demands.models, self._population
         packed = [f"p{word}" for word in range(self._packing.words)]
         return render(
             "evaluate_models.sql",
             table=table,
             movers=_movers(table) if self._moves else None,
             moving_values=_moving_values(table) if self._moves and self._by_people else None,
-            moving_population=_moving_population(table) if self._population_moves else None,
             words=layout.words,
             first_word_bits=FIRST_WORD_BITS,
             rolled_up=rolled_up,
             details=details,
             subjects=self._histogram.subject is not None,
-            population=self._histogram.population is not None,
+            population=None if citizens is None else _population(table),
+            population_masks=[] if citizens is None else citizens.names,
+            population_moves=citizens is not None and citizens.has_movers,
+            fits=None if citizens is None else citizens.fits(layout.words),
             labelled=self._label is not None,
             majority=self._majority,
             packed=packed,
@@ -145,16 +150,10 @@ class FewValues:
         return self._histogram.tally.has_movers
 
     @property
-    def _population_moves(self) -> bool:
-        population = self._histogram.population
-        return population is not None and population.has_movers
-
-    @property
     def _further(self) -> list[str]:
         """What is summed beside people and counts of values."""
         subjects = self._histogram.subject is not None
-        population = self._histogram.population is not None
-        return ["n_rows"] * subjects + ["population"] * population
+        return ["n_rows"] * subjects + ["population"] * (self._population is not None)
 
     def _violated(self) -> Sql:
         """The condition under which a class is bad."""
@@ -170,34 +169,30 @@ class FewValues:
     def tables(self, name: str, layout: Layout) -> dict[str, pa.Table]:
         """The tables that the query reads, by name."""
         made = {name: self._tuples(layout)}
-        moving = {_movers(name): self._histogram.tally}
-        if self._histogram.population is not None:
-            moving[_moving_population(name)] = self._histogram.population
-        for table, tally in moving.items():
+        if self._moves:
+            tally = self._histogram.tally
             moves = tally.mover >= 0
-            if moves.any():
-                words = _words(layout, tally.codes[moves])
-                made[table] = pa.table(words | {"mover": tally.mover[moves]})
+            words = _words(layout, tally.codes[moves])
+            made[_movers(name)] = pa.table(words | {"mover": tally.mover[moves]})
+        if self._population is not None:
+            made[_population(name)] = self._population.table(layout)
         if self._moves and self._by_people:
             made[_moving_values(name)] = self._values(layout)
         return made
 
     def table_names(self, name: str) -> tuple[str, ...]:
         """The tables that may have been made beside the one of that name."""
-        return _movers(name), _moving_values(name), _moving_population(name)
+        return _movers(name), _moving_values(name), _population(name)
 
     def _tuples(self, layout: Layout) -> pa.Table:
-        """One row an atom tuple; the population's tuples among them, without people."""
-        tally, population = self._histogram.tally, self._histogram.population
+        """One row an atom tuple."""
+        tally = self._histogram.tally
         tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
-        tallies += [] if population is None else [population]
         codes, places = _places(tallies)
         size = len(codes)
         columns = _words(layout, codes)
         if self._histogram.subject is not None:
             columns["n_rows"] = _added(size, places[0], tally.rows)
-        if population is not None:
-            columns["population"] = _added(size, places[-1], population.people)
         packed = np.zeros((size, self._packing.words), dtype=np.int64)
         packed[:, 0] = _added(size, places[0], tally.people)
         for number, (sets, place) in enumerate(zip(self._packing.sets, places[1:], strict=False)):
@@ -236,16 +231,16 @@ def _moving_values(table: str) -> str:
     return f"{table}_values"
 
 
-def _moving_population(table: str) -> str:
+def _population(table: str) -> str:
     return f"{table}_population"
 
 
 def violated(model: Model, reached: str) -> str:
     """The condition that a reached number violates a model."""
-    bound = f"{round(float(model.bound), DIGITS)!r}::DOUBLE"
+    limit = f"{float(model.limit)!r}::DOUBLE"
     if model.at_least:
-        return f"{reached} {'<=' if model.strict else '<'} {bound}"
-    return f"{reached} {'>=' if model.strict else '>'} {bound}"
+        return f"{reached} {'<=' if model.strict else '<'} {limit}"
+    return f"{reached} {'>=' if model.strict else '>'} {limit}"
 
 
 def _words(layout: Layout, codes: Codes) -> dict[str, Numbers]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sqlanon.evaluate.coding import MAX_PATH_BITS, Coding, MaskCoding, Numbers, PathCoding
-from sqlanon.histogram.histogram import Codes
+from sqlanon.histogram.histogram import Codes, Population
 from sqlanon.model import Family
 from sqlanon.scheme import Batch, Bits
 from sqlanon.scheme.batch import PartitionTable
@@ -51,6 +51,21 @@ class Layout:
             bits[:, self.offsets[j] : self.offsets[j + 1]] = coding.atom_bits
             words |= self.pack(bits)[codes[:, j]]
         return words
+
+    def parting_words(self, population: Population) -> tuple[Numbers, Numbers]:
+        """For the entries of a population what must not be kept by a scheme that takes them.
+
+        No bit of the first words, and no bit of the second together with the one before it.
+        """
+        codes = population.tally.codes
+        words = np.zeros((2, len(codes), self.words), dtype=np.int64)
+        for j, (coding, places) in enumerate(zip(self.codings, population.places, strict=True)):
+            for which, bits_of in enumerate((coding.parting_bits, coding.parting_pairs)):
+                bits = np.zeros((len(places), self.bits), dtype=bool)
+                for row, place in zip(bits, places, strict=True):
+                    row[self.offsets[j] : self.offsets[j + 1]] = bits_of(place)
+                words[which] |= self.pack(bits)[codes[:, j]]
+        return words[0], words[1]
 
     def pack(self, bits: Bits) -> Numbers:
         """Rows of bits as rows of words."""

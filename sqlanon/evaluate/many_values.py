@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.demands import Demands
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
+from sqlanon.evaluate.population import PopulationMasks
 from sqlanon.evaluate.spread_counts import SpreadCounts, reached
 from sqlanon.evaluate.value_sets import ValueSets, of_people, of_rows
 from sqlanon.histogram import Histogram, Tally
@@ -43,6 +44,8 @@ class ManyValues:
         self._numbers = {name: number for number, name in enumerate(sets)}
         self._totals = {name: each.totals for name, each in sets.items()}
         self._label = label
+        population = histogram.population
+        self._population = None if population is None else PopulationMasks(population)
 
     asks_for_details = False
     """Every class comes back anyway."""
@@ -50,19 +53,17 @@ class ManyValues:
 
     def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
         """The query that counts the classes of candidates of a layout."""
+        citizens = self._population
         return render(
             "evaluate_values.sql",
             table=table,
             values=_values(table),
-            population=None if self._histogram.population is None else _population(table),
             words=layout.words,
-            movers=any(tally.has_movers for tally in self._tallies),
+            movers=self._histogram.tally.has_movers,
+            population=None if citizens is None else _population(table),
+            population_moves=citizens is not None and citizens.has_movers,
+            fits=None if citizens is None else citizens.fits(layout.words),
         )
-
-    @property
-    def _tallies(self) -> list[Tally]:
-        everything = [self._histogram.tally, self._histogram.population]
-        return [tally for tally in everything if tally is not None]
 
     def tables(self, name: str, layout: Layout) -> dict[str, pa.Table]:
         """The tables that the query reads, by name."""
@@ -75,8 +76,8 @@ class ManyValues:
             numbers = np.full(len(tally), number, dtype=np.int32)
             parts.append(part.append_column("column_number", pa.array(numbers)))
         made[_values(name)] = pa.concat_tables(parts)
-        if self._histogram.population is not None:
-            made[_population(name)] = _table(layout, self._histogram.population)
+        if self._population is not None:
+            made[_population(name)] = self._population.table(layout)
         return made
 
     def table_names(self, name: str) -> tuple[str, ...]:
@@ -146,7 +147,7 @@ class ManyValues:
         if self._demands.below != UNBOUNDED:
             bad |= columns["size"] < self._demands.below
         for i, model in enumerate(self._demands.models):
-            bad |= model.shortfall(np.asarray(columns[f"s{i}"], dtype=np.float64)) > 0
+            bad |= model.violated(np.asarray(columns[f"s{i}"], dtype=np.float64))
         return bad
 
     def _answer(

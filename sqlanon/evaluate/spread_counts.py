@@ -16,7 +16,7 @@ from sqlanon.evaluate.statistics import ancestors_of
 from sqlanon.evaluate.value_sets import ValueSets
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.measurement import Floats, Ints
-from sqlanon.privacy import DIGITS, Measure, Statistic
+from sqlanon.privacy import Measure, Statistic
 
 
 @dataclass(frozen=True)
@@ -144,21 +144,19 @@ class SpreadCounts:
 def reached(
     statistic: Statistic, counts: SpreadCounts, sets: ValueSets, tree: Hierarchy | None
 ) -> Floats:
-    """A statistic of every class, rounded as SQL does it."""
+    """A statistic of every class."""
     if statistic.measure is Measure.RECURSIVE:
-        found = counts.recursive(statistic.top)
-    elif statistic.measure is Measure.HIERARCHICAL_DISTANCE:
+        return counts.recursive(statistic.top)
+    if statistic.measure is Measure.HIERARCHICAL_DISTANCE:
         if tree is None:
             raise EvaluationError(f"there is no hierarchy of column {statistic.column!r}")
-        found = counts.hierarchical_distance(ancestors_of(tree, sets.facet.domain))
-    else:
-        found = {
-            Measure.DISTINCT: counts.distinct,
-            Measure.PERPLEXITY: counts.perplexity,
-            Measure.EQUAL_DISTANCE: counts.equal_distance,
-            Measure.ORDERED_DISTANCE: counts.ordered_distance,
-            Measure.GAIN: counts.gain,
-            Measure.RATIO: counts.ratio,
-            Measure.SHARE: counts.share,
-        }[statistic.measure]()
-    return np.round(found, DIGITS)
+        return counts.hierarchical_distance(ancestors_of(tree, sets.facet.domain))
+    return {
+        Measure.DISTINCT: counts.distinct,
+        Measure.PERPLEXITY: counts.perplexity,
+        Measure.EQUAL_DISTANCE: counts.equal_distance,
+        Measure.ORDERED_DISTANCE: counts.ordered_distance,
+        Measure.GAIN: counts.gain,
+        Measure.RATIO: counts.ratio,
+        Measure.SHARE: counts.share,
+    }[statistic.measure]()

@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 
 from sqlanon.domain import ValueDomain
-from sqlanon.errors import EvaluationError, UncoveredValueError
+from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.value_sets import Members, ValueSets
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.measurement import Ints
-from sqlanon.model import counted, format_value, sort_key
-from sqlanon.privacy import DIGITS, Measure, Statistic
+from sqlanon.model import sort_key
+from sqlanon.privacy import Measure, Statistic
 from sqlanon.render import Sql
 
 INFINITE = "'infinity'::DOUBLE"
@@ -131,18 +131,18 @@ class Class:
 
 
 def sql_of(statistic: Statistic, counts: Class, tree: Hierarchy | None) -> Sql:
-    """A statistic of a sensitive column; numbers that are not whole are rounded.
+    """A statistic of a sensitive column.
 
     It is made of numbers and of names that stand here, so it needs no quoting.
     """
     if statistic.measure is Measure.DISTINCT:
         return Sql(counts.distinct())
     if statistic.measure is Measure.RECURSIVE:
-        return _rounded(counts.recursive(statistic.top))
+        return Sql(counts.recursive(statistic.top))
     if statistic.measure is Measure.HIERARCHICAL_DISTANCE:
         if tree is None:
             raise EvaluationError(f"there is no hierarchy of column {statistic.column!r}")
-        return _rounded(counts.hierarchical_distance(tree))
+        return Sql(counts.hierarchical_distance(tree))
     written: dict[Measure, Callable[[], str]] = {
         Measure.PERPLEXITY: counts.perplexity,
         Measure.EQUAL_DISTANCE: counts.equal_distance,
@@ -151,11 +151,7 @@ def sql_of(statistic: Statistic, counts: Class, tree: Hierarchy | None) -> Sql:
         Measure.RATIO: counts.ratio,
         Measure.SHARE: counts.share,
     }
-    return _rounded(written[statistic.measure]())
-
-
-def _rounded(expression: str) -> Sql:
-    return Sql(f"ROUND({expression}, {DIGITS})")
+    return Sql(written[statistic.measure]())
 
 
 def ancestors_of(tree: Hierarchy, domain: ValueDomain) -> Ints:
@@ -164,12 +160,8 @@ def ancestors_of(tree: Hierarchy, domain: ValueDomain) -> Ints:
     There are two levels at least: a hierarchy of one value has none above it, for NULL.
     """
     places = {sort_key(leaf): i for i, leaf in enumerate(tree.parsed(domain.kind))}
-    missing = [value for value in domain.values if sort_key(value) not in places]
-    if missing:
-        raise UncoveredValueError(
-            f"the hierarchy {tree.origin} of the sensitive column {domain.column!r} lacks "
-            f"{counted(len(missing), 'value')}, such as {format_value(missing[0])!r}; add them"
-        )
+    missing = sum(sort_key(value) not in places for value in domain.values)
+    tree.refuse_without_leaf(domain.column, missing)
     groups = np.array([tree.groups(level) for level in range(tree.height + 1)], dtype=np.int64)
     found = groups[:, [places[sort_key(value)] for value in domain.values]]
     if domain.has_null:

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
-from sqlanon.errors import DomainError, HierarchyError
-from sqlanon.model import Kind, Value, parse_value, sort_key
+from sqlanon.errors import DomainError, HierarchyError, UncoveredValueError
+from sqlanon.model import Kind, Value, counted, parse_value, sort_key
 
 _NAMED_IN_MESSAGES = 5
 
@@ -154,6 +154,14 @@ class Hierarchy:
                 )
             values.append(value)
         return tuple(values)
+
+    def refuse_without_leaf(self, column: str, values: int) -> None:
+        """Raises UncoveredValueError where so many values of a sensitive column have no leaf."""
+        if values:
+            raise UncoveredValueError(
+                f"Hierarchy {self.origin} has no leaf for {counted(values, 'value')} of the "
+                f"sensitive column {column!r}. Add a line for each, or leave the hierarchy out."
+            )
 
     def count_partitions(self) -> int:
         """The number of valid taxonomic partitions: those whose every group is a node."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from itertools import pairwise
 
 from sqlglot import exp
@@ -45,13 +46,35 @@ def told_apart(name: str, kind: Kind, type_: str) -> exp.Expr:
 def interval_atom(domain: IntervalDomain) -> exp.Expr:
     """The number of the interval a cell lies in; NULL for NULL, OUTSIDE off the range."""
     value = column(domain.column)
-    low, high = literal(domain.edges[0]), literal(domain.edges[-1])
-    inside = _by_division(domain, value) or _by_comparison(domain, value)
+    low, high = _ends(domain)
     return _case(
         (value.is_(exp.null()), exp.null()),
         (exp.or_(value < low, value > high), exp.Literal.number(OUTSIDE)),
-        otherwise=inside,
+        otherwise=_inside(domain, value),
     )
+
+
+def clamped_atom(domain: IntervalDomain) -> exp.Expr:
+    """The same with the outermost intervals open; OUTSIDE for NaN, which is in none."""
+    value = column(domain.column)
+    low, high = _ends(domain)
+    branches: list[tuple[exp.Expr, exp.Expr]] = [(value.is_(exp.null()), exp.null())]
+    if domain.kind is Kind.FLOAT:
+        branches.append((value > literal(math.inf), exp.Literal.number(OUTSIDE)))
+    return _case(
+        *branches,
+        (value < low, exp.Literal.number(0)),
+        (value > high, exp.Literal.number(domain.width - 1)),
+        otherwise=_inside(domain, value),
+    )
+
+
+def _ends(domain: IntervalDomain) -> tuple[exp.Expr, exp.Expr]:
+    return literal(domain.edges[0]), literal(domain.edges[-1])
+
+
+def _inside(domain: IntervalDomain, value: exp.Column) -> exp.Expr:
+    return _by_division(domain, value) or _by_comparison(domain, value)
 
 
 def _by_division(domain: IntervalDomain, value: exp.Column) -> exp.Expr | None:

@@ -51,22 +51,13 @@ def count(
     """
     if not quasis:
         raise DomainError("there is no quasi-identifier; give at least one column that role")
-    counter = _Counter(source, quasis, facets)
+    counter = Counter(source, quasis, facets)
     return counter.by_row() if subject is None else counter.by_subject(subject)
 
 
-def count_population(
-    source: Source, quasis: Sequence[Quasi], space: Space, subject: str | None = None
-) -> Tally:
-    """Counts the people of a population by the atom tuples of a space.
+class Counter:
+    """Counts one source: `atoms` are the quasi-identifiers, `values` the facets."""
 
-    Rows with a value that the space does not have are left out. A label may fit them all the
-    same, where a column is hidden or an end is open, so there are no fewer such people than these.
-    """
-    return _Counter(source, quasis, ()).of_others(space.columns, subject)
-
-
-class _Counter:
     def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
         self.source = source
         self.quasis = quasis
@@ -108,8 +99,8 @@ class _Counter:
         total = int(tally.rows.sum())
         return Histogram(Space(columns), tally, total, people, facets, subject)
 
-    def of_others(self, columns: Sequence[Column], subject: str | None) -> Tally:
-        """The tally over columns that were completed for another source."""
+    def people(self, subject: str | None) -> tuple[pa.Table, Tally]:
+        """The atom tuples as they were fetched, and their counts, without codes."""
         if subject is None:
             table = self._fetch("count.sql", values=[])
             numbered = None
@@ -119,16 +110,8 @@ class _Counter:
             table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
             numbered = _numbered(table)
         rows = _ints(table["n_rows"])
-        codes = np.column_stack(
-            [
-                encode(dataclasses.replace(c, domain=final.domain), table[f"q{j}"], rows).codes
-                for j, (c, final) in enumerate(zip(self.atoms, columns, strict=True))
-            ]
-        ).astype(np.int32)
-        sizes = np.array([column.size for column in columns])
-        known = ((codes != OUTSIDE) & (codes < sizes)).all(axis=1)
-        whole = _tally(codes, rows, None if subject is None else table, numbered)
-        return Tally(codes[known], rows[known], whole.people[known], whole.mover[known])
+        none = np.empty((len(rows), 0), dtype=np.int32)
+        return table, _tally(none, rows, table if subject else None, numbered)
 
     def _identity(self, subject: str) -> tuple[exp.Expr, exp.Expr | None]:
         """The subject as it is counted, and its spelling where texts may be one person.

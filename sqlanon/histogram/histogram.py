@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import ValueDomain
+from sqlanon.histogram.places import Place
 from sqlanon.scheme import Space
 
 Ints = npt.NDArray[np.int64]
@@ -49,6 +50,21 @@ class Facet:
 
 
 @dataclass(frozen=True)
+class Population:
+    """People by where their values belong: the codes of `tally` number the places of a column."""
+
+    places: tuple[tuple[Place, ...], ...]
+    tally: Tally
+
+    @cached_property
+    def atoms(self) -> Codes:
+        """By entry and column an atom of the group that takes the value."""
+        of_places = [np.array([p.atom for p in column], dtype=np.int32) for column in self.places]
+        columns = [atom[self.tally.codes[:, j]] for j, atom in enumerate(of_places)]
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
 class Histogram:
     """A counted source. With no subject, every row is a person.
 
@@ -61,7 +77,7 @@ class Histogram:
     people: int
     facets: Mapping[str, Facet] = field(default_factory=dict)
     subject: str | None = None
-    population: Tally | None = None
+    population: Population | None = None
 
     @cached_property
     def marginals(self) -> tuple[Ints, ...]:
@@ -83,7 +99,8 @@ class Histogram:
             digest.update(f"{name}\0{facet.domain.fingerprint}\0".encode())
             digest.update(_unordered_hash(facet.tally))
         if self.population is not None:
-            digest.update(b"population\0" + _unordered_hash(self.population))
+            digest.update(repr(self.population.places).encode())
+            digest.update(_unordered_hash(self.population.tally))
         return digest.hexdigest()
 
 

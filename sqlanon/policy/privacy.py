@@ -9,9 +9,11 @@ from pydantic import Field, model_validator
 
 from sqlanon.policy.fields import Number, Section, Share, Whole, Words, about, refuse
 from sqlanon.policy.places import SourceSection
-from sqlanon.privacy import Distance
+from sqlanon.privacy import TOLERANCE, Distance
 
 Positive = Annotated[Number, Field(gt=0)]
+# For what classes must stay below: nearer to 0, a number counts as 0.
+Above = Annotated[Number, Field(gt=TOLERANCE)]
 
 
 class ForColumns(Section):
@@ -31,9 +33,9 @@ class LDiversitySection(ForColumns):
     ] = "distinct"
     l: Annotated[Number, about("How many values.", ge=1)]  # noqa: E741
     c: Annotated[
-        Positive | None,
+        Above | None,
         about("Recursive only: the most frequent value occurs less than c times as often as "
-              "those from the l-th on together.", "a number above 0"),
+              "those from the l-th on together.", "a number above 1e-9"),
     ] = None  # fmt: skip
 
     @model_validator(mode="after")
@@ -74,7 +76,7 @@ class DeltaDisclosureSection(ForColumns):
     """No class tells much more about any sensitive value than the whole source."""
 
     delta: Annotated[
-        Positive, about("|ln (p / q)| stays below it for every value.", "a number above 0")
+        Above, about("|ln (p / q)| stays below it for every value.", "a number above 1e-9")
     ]
 
 

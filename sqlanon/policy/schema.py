@@ -137,6 +137,31 @@ class PolicySection(Section):
                         )
             if sections and not sensitive:
                 yield f"privacy.{key}: needs a column with the role sensitive"
+        yield from self._about_homogeneity(sensitive)
+
+    def _about_homogeneity(self, sensitive: list[str]) -> Iterator[str]:
+        """A reason for columns without a model accepts nothing where there is one."""
+        assert self.privacy is not None
+        accepted, models = self.privacy.homogeneity, self.privacy.of_columns()
+        if accepted is None or not sensitive:
+            return
+        covering: dict[str, dict[str, None]] = {name: {} for name in sensitive}
+        for key, sections in models.items():
+            for section in sections if key != "homogeneity" else ():
+                for name in section.columns or sensitive:
+                    covering.setdefault(name, {})[f"privacy.{key}"] = None
+        for name in accepted.columns or ():
+            if keys := " and ".join(covering.get(name, {})):
+                yield (
+                    f"privacy.homogeneity.columns: {name!r} has a model, by {keys}, so there is "
+                    "nothing to accept; leave the column out here or there"
+                )
+        if accepted.columns is None and all(covering.values()):
+            keys = " and ".join(dict.fromkeys(key for each in covering.values() for key in each))
+            yield (
+                f"privacy.homogeneity: every sensitive column has a model, by {keys}, so there is "
+                "nothing to accept; leave it out, or name the `columns` that the models are for"
+            )
 
     def _about_the_population(self) -> Iterator[str]:
         if self.privacy is not None and self.privacy.k_map is not None and self.population is None:

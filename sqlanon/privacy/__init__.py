@@ -10,11 +10,12 @@ from sqlanon.privacy.beta_likeness import BetaLikeness
 from sqlanon.privacy.delta_disclosure import DeltaDisclosure
 from sqlanon.privacy.k_map import KMap
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from sqlanon.privacy.model import DIGITS, Measure, Model, Statistic
+from sqlanon.privacy.model import DIGITS, TOLERANCE, Measure, Model, Statistic
 from sqlanon.privacy.t_closeness import Closeness, Distance
 
 __all__ = [
     "DIGITS",
+    "TOLERANCE",
     "AlphaAnonymity",
     "BetaLikeness",
     "Closeness",

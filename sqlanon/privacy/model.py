@@ -15,17 +15,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from sqlanon.errors import PrivacyError
+
 Floats = npt.NDArray[np.float64]
 
+TOLERANCE = 1e-9
+"""Numbers that are no farther apart count as equal, so that the order of a sum cannot decide
+whether a bound is met. What is compared is never rounded: a tie could go either way."""
+
 DIGITS = 9
-"""Numbers that are not whole are rounded to so many digits behind the point before they are
-compared, so that the order of a sum cannot decide whether a bound is met."""
+"""Reports round numbers that are not whole to so many digits behind the point. The last one may
+differ where two reports speak of the same table."""
 
 
 class Measure(StrEnum):
@@ -53,6 +60,11 @@ class Measure(StrEnum):
     is missing."""
     SHARE = "share"
     """The greatest c_v / people of the class."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it counts something."""
+        return self in (Measure.POPULATION, Measure.DISTINCT)
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,14 @@ class Model(ABC):
     monotone: ClassVar[bool] = True
     monotone_by_subject: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        # Nothing that is reached is below 0, and what is nearly 0 counts as equal to it.
+        if self.strict and not self.at_least and not self.bound > TOLERANCE:
+            raise PrivacyError(
+                f"{self.key}.{self.symbol} is {self.bound:g}, and no class stays below that; "
+                "give a number above 1e-9"
+            )
+
     @property
     @abstractmethod
     def bound(self) -> float:
@@ -99,17 +119,37 @@ class Model(ABC):
     def describe(self) -> str:
         """What is required, in words."""
 
+    @property
+    def limit(self) -> float:
+        """The bound, moved to where numbers end to count as equal to it.
+
+        It is compared as the bound would be. The sum is one of decimals: 0.2 + 1e-9 is written
+        0.200000001.
+        """
+        if self.statistic.measure.is_whole:
+            return self.bound
+        is_lower = self.at_least is not self.strict
+        moved = Decimal(repr(-TOLERANCE if is_lower else TOLERANCE))
+        return float(Decimal(repr(float(self.bound))) + moved)
+
     def holds(self, reached: float) -> bool:
         """Whether a class, or the worst of all, satisfies the model."""
-        return bool(self.shortfall(np.array([reached]))[0] <= 0)
+        return not self.violated(np.array([reached]))[0]
+
+    def violated(self, reached: Floats) -> npt.NDArray[np.bool_]:
+        """Which of the reached numbers do not satisfy the model."""
+        limit = self.limit
+        if self.at_least:
+            return np.asarray(reached <= limit if self.strict else reached < limit)
+        return np.asarray(reached >= limit if self.strict else reached > limit)
 
     def shortfall(self, reached: Floats) -> Floats:
         """What is missing to the bound, on the model's own scale; at most 0 where it holds."""
-        reached = np.round(reached, DIGITS)
-        bound = round(float(self.bound), DIGITS)
-        missing = bound - reached if self.at_least else reached - bound
+        missing = self.bound - reached if self.at_least else reached - self.bound
         missing = np.round(missing, DIGITS)
-        return missing + 10.0**-DIGITS if self.strict else missing
+        return np.where(
+            self.violated(reached), np.maximum(missing, TOLERANCE), np.minimum(missing, 0.0)
+        )
 
     def worst(self) -> float:
         """What no class can fall short of: the reached number of a table without a class."""

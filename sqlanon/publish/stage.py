@@ -45,8 +45,9 @@ def build_stage(
 ) -> Staged:
     """Builds and verifies the staged table.
 
-    Raises UncoveredValueError where values belong to no group and the policy wants an error,
-    and VerificationError where the staged table is not what it must be.
+    Raises UncoveredValueError where values belong to no group and the policy wants an error, or
+    have no leaf in the hierarchy of a sensitive column, and VerificationError where the staged
+    table is not what it must be.
     """
     stages.enter("counting")
     unseen = _count_unseen(engine, release, script)
@@ -63,7 +64,10 @@ def build_stage(
         population=_population(release, place),
         population_subject=population_subject(release.recipe),
     )
-    verification = verify_release(engine, place.stage, expected)
+    try:
+        verification = verify_release(engine, place.stage, expected)
+    except UncoveredValueError as error:  # of a sensitive column's hierarchy
+        raise UncoveredValueError(f"{error} {UNCHANGED}") from None
     if not verification.holds:
         listed = "".join(f"\n  {problem}" for problem in verification.problems)
         raise VerificationError(f"The release was not published:{listed}\n{UNCHANGED}")

@@ -130,7 +130,7 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
         names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
         raise NoSolutionError(
             f"{origin}: the search found no solution that reaches the required privacy, so none "
-            f"is chosen; search again with a smaller k or a higher suppression limit{names}"
+            f"is chosen; search again with weaker requirements or a higher suppression limit{names}"
         )
     if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
         raise SchemeError(

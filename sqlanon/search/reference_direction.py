@@ -11,7 +11,7 @@ G_2. (NSGA-II by itself prefers the higher k at equal ach: Example 7 answers G_8
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,7 @@ class Exploration:
         return {
             "version": VERSION,
             "k": self.problem.k,
-            "models": [model.describe() for model in self.problem.models],
+            "models": self._written_models(),
             "start": write_point(self.start),
             "preference": write_point(self.preference),
             "n": self.n,
@@ -191,8 +191,7 @@ class Exploration:
             raise SearchError(
                 f"the exploration was saved with k {document['k']}, not {self.problem.k}"
             )
-        models = [model.describe() for model in self.problem.models]
-        if document.get("models", []) != models:
+        if document.get("models", []) != self._written_models():
             raise SearchError(
                 "the exploration was saved with other privacy models; start a new one"
             )
@@ -205,6 +204,13 @@ class Exploration:
             self.history = [
                 read_visit(visit, batch, scores, points) for visit in document["history"]
             ]
+
+    def _written_models(self) -> list[dict[str, Any]]:
+        """The models to the last digit of their bounds, which words for people do not have."""
+        return [
+            {"measure": model.statistic.measure.value, **asdict(model)}
+            for model in self.problem.models
+        ]
 
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""

@@ -200,7 +200,7 @@ def _uniques(spread: Spread, known: Journalist | None, size: int | None) -> Uniq
 def _worst(model: Model, reached: Floats, rows: Ints, people: Ints) -> Reached:
     if not reached.size:
         return Reached(model, model.worst(), 0, 0, 0)
-    missing = model.shortfall(reached) > 0
+    missing = model.violated(reached)
     worst = float(reached.min() if model.at_least else reached.max())
     return Reached(
         model, worst, int(missing.sum()), int(rows[missing].sum()), int(people[missing].sum())

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sqlanon.errors import CheckError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.model import Kind, counted, format_value
+from sqlanon.model import Kind, format_value
 from sqlanon.verify.keys import MOMENTS, NUMBERS, Key, ascending, key, keys_of
 from sqlanon.verify.reference import Reference
 
@@ -84,11 +84,7 @@ class Profile:
         texts = map(format_value, tree.parsed(self.kind))
         leaves = {key(text, self.kind): number for number, text in enumerate(texts)}
         leaves[None] = -1
-        if missing := sum(each not in leaves for each in self.keys):
-            raise CheckError(
-                f"hierarchy {tree.origin} lacks {counted(missing, 'value')} of column "
-                f"{self.column!r}; add a line for each, or take another distance"
-            )
+        tree.refuse_without_leaf(self.column, sum(each not in leaves for each in self.keys))
         return np.array([leaves[each] for each in self.keys], np.int64)
 
 

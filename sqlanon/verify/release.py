@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from sqlglot import exp
@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.engines import Engine, Source
 from sqlanon.errors import CheckError, HierarchyError, SubjectError
 from sqlanon.model import Value, counted
-from sqlanon.privacy import Model
+from sqlanon.privacy import KMap, Model
 from sqlanon.render import render
 from sqlanon.verify.audit import audit
 from sqlanon.verify.audited import Audit
@@ -133,8 +133,22 @@ class _Verifier:
             return None
         required: list[Requirement] = [KAnonymity(expected.k), *map(Satisfies, models)]
         if audited.rows:
-            self.problems += [r.violation(audited) for r in required if not r.holds(audited)]
+            failed = [each for each in required if not each.holds(audited)]
+            self.problems += [each.violation(audited) for each in failed]
+            self.problems += self._explained(audited)
         return audited
+
+    def _explained(self, audited: Audit) -> Iterator[str]:
+        """Why a k-map cannot hold where rows are marked, which its figures alone do not tell."""
+        marked = self._count_marked()
+        for model in self.expected.models if marked else ():
+            if isinstance(model, KMap) and not audited.reached(model).holds:
+                yield (
+                    f"{counted(marked, 'row')} would be marked, and nobody of the population fits "
+                    f"the marker: `suppression.rows: mark` does not go with {model.describe()} "
+                    "where rows have to be marked. Leave them out with `suppression.rows: "
+                    "leave_out`, or take a coarser scheme, which marks none"
+                )
 
     def _countable_models(self) -> list[Model]:
         """The models whose columns are there; a model of a missing one is a problem."""

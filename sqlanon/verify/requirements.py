@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from sqlanon.errors import CheckError
 from sqlanon.model import counted
-from sqlanon.privacy import DIGITS, Model
+from sqlanon.privacy import TOLERANCE, Model
 from sqlanon.verify.audited import Audit
 
 
@@ -97,9 +97,9 @@ class Satisfies:
         """The number, with as many digits as it takes to differ from the bound."""
         if math.isinf(value):
             return "no bound"
-        value, bound = round(value, DIGITS), self.model.bound
-        if value == bound:  # a strict one
-            return f"{value:g}, which is not below it"
+        bound = self.model.bound
+        if abs(value - bound) <= TOLERANCE:  # a strict one
+            return f"{bound:g}, which is not below it"
         spellings = (f"{value:,.{digits}g}" for digits in range(4, 18))
         return next(text for text in spellings if float(text.replace(",", "")) != bound)
 

@@ -110,7 +110,7 @@ def sensitive_figures(profile: Profile) -> Sensitive:
 
 
 def settled(value: float) -> float:
-    """Rounded as models compare it; the digits behind depend on the order of a sum."""
+    """Rounded for reports; the digits behind depend on the order of a sum."""
     return round(value, DIGITS) + 0.0
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -95,16 +94,10 @@ def share(counted: Mapping[Hashable, int], people: int) -> Fraction:
 
 
 def is_violated(reached: Any, sign: str, bound: float) -> bool:
-    """Whether `reached sign bound` is false once both are rounded to nine digits."""
+    """Whether `reached sign bound` is false, where a billionth apart is still equal."""
     if reached == INFINITE:
         return True
-    left, right = (rounded(Fraction(number)) for number in (reached, bound))
-    holds = {">=": left >= right, "<=": left <= right, "<": left < right}[sign]
-    return not holds
-
-
-def rounded(number: Fraction) -> Decimal:
-    with localcontext() as context:
-        context.prec = 200
-        exact = Decimal(number.numerator) / Decimal(number.denominator)
-        return exact.quantize(Decimal("1e-9"), ROUND_HALF_UP)
+    more = Fraction(reached) - Fraction(bound)
+    if abs(more) <= Fraction(1, 10**9):
+        more = Fraction(0)
+    return not {">=": more >= 0, "<=": more <= 0, "<": more < 0}[sign]

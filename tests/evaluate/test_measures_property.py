@@ -163,8 +163,8 @@ def test_measures_equal_the_twin_where_models_are_required(
 def columns_of(table: Table, bits: list[bool]) -> list[TwinColumn]:
     cuts = {"a": bits[:5], "b": bits[5:]}
     columns = []
-    for name, size in ATOMS.items():
-        atoms = list(range(size))
+    for name, values in ATOMS.items():
+        atoms = list(values)
         numbers = np.cumsum([0, *cuts[name]]).tolist()
         levels = [[frozenset([a]) for a in atoms], [frozenset(atoms)]]
         columns.append(TwinColumn(table.quasi[name], partition(atoms, numbers), levels))

@@ -29,10 +29,23 @@ COLUMNS = {
          "recursive needs it, such as c: 3"),
         ({"l_diversity": {"l": 2, "c": 2}}, "l_diversity.c: is for kind recursive; the kind is "
          "distinct"),
+        ({"l_diversity": {"kind": "recursive", "l": 2, "c": 1e-9}}, "l_diversity.c: found 1e-09, "
+         "expected a number above 1e-9"),
+        ({"delta_disclosure": [{"delta": 1e-12}]}, "delta_disclosure.0.delta: found 1e-12, "
+         "expected a number above 1e-9"),
         ({"alpha_k": {"alpha": 0.5, "columns": ["age"]}}, "alpha_k.columns: 'age' is no column "
          "with the role sensitive; there are 'ill', 'pay'"),
         ({"k_map": 3}, "k_map: needs `population`, a table of the people that those of the source "
          "are a part of"),
+        ({"homogeneity": {"accept": "x", "columns": ["ill"]}, "alpha_k": {"alpha": 1},
+          "l_diversity": {"l": 2, "columns": ["ill"]}},
+         "homogeneity.columns: 'ill' has a model, by privacy.l_diversity and privacy.alpha_k, so "
+         "there is nothing to accept; leave the column out here or there"),
+        ({"homogeneity": {"accept": "x"}, "alpha_k": {"alpha": 1, "columns": ["ill"]},
+          "beta_likeness": [{"beta": 1, "columns": ["pay"]}]},
+         "homogeneity: every sensitive column has a model, by privacy.alpha_k and "
+         "privacy.beta_likeness, so there is nothing to accept; leave it out, or name the "
+         "`columns` that the models are for"),
     ],
 )  # fmt: skip
 def test_mistakes(privacy: dict[str, Any], line: str) -> None:
@@ -54,11 +67,6 @@ def test_a_model_needs_a_sensitive_column() -> None:
         ({"l_diversity": {"l": 2, "columns": ["ill"]}}, ("pay",), None),
         ({"homogeneity": {"accept": "x"}}, ("ill", "pay"), "x"),
         ({"homogeneity": {"accept": "x", "columns": ["ill"]}}, ("ill", "pay"), None),
-        (
-            {"homogeneity": {"accept": "x", "columns": ["ill"]}, "alpha_k": {"alpha": 1}},
-            (),
-            "x",
-        ),
         (
             {"homogeneity": {"accept": "x"}, "alpha_k": {"alpha": 1, "columns": ["pay"]}},
             ("ill",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,11 +20,12 @@ from sqlanon.errors import PublishError
 from sqlanon.model import Kind
 from sqlanon.scheme import Column, Partition
 
-NAMES = ("nwp", "necd", "glm", "glm_share", "dcn", "ach", "pref_dev")
+NAMES = ("nwp", "necd", "glm", "glm_share", "dcn", "ce", "ach", "pref_dev")
 COLUMNS: dict[str, dict[str, Any]] = {
     "town": {"role": "quasi"},
     "age": {"role": "quasi", "range": [0, 80], "granularity": 10, "weight": 3},
     "floor": {"role": "quasi", "null_label": "none"},
+    "owns": {"role": "label"},
 }
 SCHEMES: dict[str, dict[str, Any]] = {
     "all of one column": {
@@ -58,6 +60,7 @@ def people() -> pd.DataFrame:
             "town": [rng.choice(["Rome", "Oslo", "Bonn"]) for _ in range(rows)],
             "age": pd.array([rng.choice([*range(80), None]) for _ in range(rows)], "Int64"),
             "floor": pd.array([rng.choice([0, 1, 2, 3, None]) for _ in range(rows)], "Int64"),
+            "owns": [rng.choice(["yes", "no", "No", None]) for _ in range(rows)],
         }
     )
 
@@ -116,6 +119,42 @@ def test_left_out_by_hand() -> None:
         ("town", "*"): (10, 2), ("n", "*"): (10, 2),
         ("class", "A"): (4, 0), ("class", "B"): (4, 0), ("class", "C"): (2, 2),
     }  # fmt: skip
+
+
+def test_errors_by_hand() -> None:
+    """Of A, three of four rows have one label, of B two; both rows of the rest are left out."""
+    frame = pd.DataFrame({"class": [*"AAAABBBBCC"], "most": [*"xxxyxyyxxx"]})
+    policy = {
+        "columns": {"class": {"role": "quasi"}, "most": {"role": "label"}},
+        "one_row_per_person": True,
+        "privacy": {"k": 3},
+        "suppression": {"limit": 0.4},
+    }
+    with sqlanon.load(policy, data=frame) as anonymizer:
+        document = anonymizer.publish({"columns": {"class": {"level": 0}}}).certificate.to_dict()
+        shared = anonymizer.publish({"columns": {"class": {"level": 0}}}).certificate
+    assert document["scores"]["ce"] == pytest.approx((1 + 2 + 2) / 10)
+    assert shared.to_dict(shareable=True)["scores"]["ce"] == document["scores"]["ce"]
+    assert by_hand()["scores"]["ce"] is None  # it has no label
+
+
+def test_labels_that_a_collation_takes_for_one_are_two(tmp_path: Path) -> None:
+    file = tmp_path / "town.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE people (town VARCHAR, owns VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO people VALUES ('A', 'no'), ('A', 'NO'), ('A', 'no')")
+    policy = {
+        "source": {"connection": f"duckdb:///{file}", "table": "people"},
+        "columns": {"town": {"role": "quasi"}, "owns": {"role": "label"}},
+        "one_row_per_person": True,
+        "privacy": {"k": 3},
+        "publish": {"to": "released"},
+    }
+    with sqlanon.load(policy) as anonymizer:
+        found = anonymizer.search(method="optimal").solution
+        assert found is not None
+        released = anonymizer.publish(found, certificates=tmp_path).certificate.to_dict()
+    assert released["scores"]["ce"] == pytest.approx(1 / 3) == found.ce
 
 
 def shares(document: dict[str, Any]) -> dict[tuple[str, str], tuple[int, int]]:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from sqlanon.engines import open_source
-from sqlanon.errors import CheckError, HierarchyError
+from sqlanon.errors import HierarchyError, UncoveredValueError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.privacy import Closeness, Distance, DistinctDiversity, Model, RecursiveDiversity
 from sqlanon.verify import Audit, Satisfies, audit, judge, reference_of
@@ -134,11 +134,11 @@ def test_null_is_under_the_root() -> None:
 
 def test_a_value_without_a_leaf() -> None:
     table = pa.table({"a": [1, 1, 2], "ill": ["flu", "gout", "scurvy"]})
-    with pytest.raises(CheckError) as caught:
+    with pytest.raises(UncoveredValueError) as caught:
         audited(table, "a", sensitive=["ill"], hierarchies={"ill": DISEASES})
     assert str(caught.value) == (
-        "hierarchy figure 1 lacks 2 values of column 'ill'; add a line for each, or take another "
-        "distance"
+        "Hierarchy figure 1 has no leaf for 2 values of the sensitive column 'ill'. Add a line for "
+        "each, or leave the hierarchy out."
     )
     with pytest.raises(HierarchyError, match="leaf 'flu' is not a value of kind integer"):
         audited(pa.table({"a": [1], "ill": [1]}), "a", sensitive=["ill"],

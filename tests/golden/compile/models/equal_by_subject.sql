@@ -72,8 +72,7 @@ WITH "generalized" AS (
   LEFT JOIN "disease_measures"
     ON "disease_measures"."class" = "classes"."class"
   WHERE
-    "classes"."people" < 2
-    OR CAST("disease_measures"."distance" AS DECIMAL(38, 9)) > 0.125
+    "classes"."people" < 2 OR "disease_measures"."distance" > 0.125000001
 )
 SELECT
   "generalized"."age",

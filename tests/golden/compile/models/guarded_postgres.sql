@@ -80,9 +80,9 @@ WITH "generalized" AS (
     ON "disease_measures"."class" = "classes"."class"
   WHERE
     "classes"."people" < 2
-    OR CAST("disease_measures"."perplexity" AS DECIMAL(38, 9)) < 2
+    OR "disease_measures"."perplexity" < 1.999999999
     OR "disease_measures"."values" < "disease_measures"."source_values"
-    OR CAST("disease_measures"."ratio" AS DECIMAL(38, 9)) >= 1.1
+    OR "disease_measures"."ratio" >= 1.099999999
 )
 SELECT
   "generalized"."age"

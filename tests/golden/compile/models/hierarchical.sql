@@ -119,8 +119,7 @@ WITH "generalized" AS (
   LEFT JOIN "disease_levels"
     ON "disease_levels"."class" = "classes"."class"
   WHERE
-    "classes"."people" < 2
-    OR CAST("disease_levels"."distance" AS DECIMAL(38, 9)) > 0.25
+    "classes"."people" < 2 OR "disease_levels"."distance" > 0.250000001
 )
 SELECT
   "generalized"."age",

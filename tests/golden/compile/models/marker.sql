@@ -65,7 +65,7 @@ WITH "generalized" AS (
   LEFT JOIN "disease_measures"
     ON "disease_measures"."class" = "classes"."class"
   WHERE
-    "classes"."people" < 2 OR CAST("disease_measures"."gain" AS DECIMAL(38, 9)) > 1
+    "classes"."people" < 2 OR "disease_measures"."gain" > 1.000000001
 )
 SELECT
   CASE WHEN "unsafe_classes"."is_unsafe" THEN '(unsafe)' ELSE "generalized"."age" END AS "age",

@@ -59,37 +59,110 @@ WITH "generalized" AS (
   SELECT
     "salary" AS "value",
     COUNT(*) AS "people",
-    SUM(COUNT(*)) OVER () AS "total",
-    COUNT(*) OVER () AS "values"
+    SUM(COUNT(*)) OVER () AS "total"
   FROM "generalized"
   GROUP BY
     1
-), "salary_measures" AS (
+), "salary_places" AS (
+  SELECT
+    "salary_source"."value",
+    "salary_source"."total",
+    ROW_NUMBER() OVER (ORDER BY "salary_source"."value" IS NULL, "salary_source"."value") AS "place",
+    SUM("salary_source"."people") OVER (ORDER BY "salary_source"."value" IS NULL, "salary_source"."value") - "salary_source"."people" AS "before"
+  FROM "salary_source"
+), "salary_line" AS (
+  SELECT
+    "salary_places"."value",
+    "salary_places"."total",
+    "salary_places"."place",
+    "salary_places"."before",
+    SUM("salary_places"."before") OVER (ORDER BY "salary_places"."place" ASC) AS "area"
+  FROM "salary_places"
+), "salary_held" AS (
   SELECT
     "salary_counts"."class",
-    SUM("salary_counts"."people") AS "total"
+    "salary_line"."total",
+    "salary_line"."place",
+    "salary_line"."area",
+    "salary_counts"."people",
+    SUM("salary_counts"."people") OVER (PARTITION BY "salary_counts"."class" ORDER BY "salary_line"."place" ASC) * "salary_line"."total" // SUM("salary_counts"."people") OVER (PARTITION BY "salary_counts"."class") AS "mark"
   FROM "salary_counts"
-  GROUP BY
-    1
+  JOIN "salary_line"
+    ON "salary_counts"."value" IS NOT DISTINCT FROM "salary_line"."value"
+), "salary_marks" AS (
+  SELECT
+    NULL AS "class",
+    "salary_line"."total",
+    "salary_line"."before" AS "mark",
+    "salary_line"."place",
+    "salary_line"."area"
+  FROM "salary_line"
+  UNION ALL
+  SELECT
+    "salary_held"."class",
+    "salary_held"."total",
+    "salary_held"."mark",
+    NULL,
+    NULL
+  FROM "salary_held"
+), "salary_turns" AS (
+  SELECT
+    "salary_marks"."class",
+    "salary_marks"."total",
+    MAX("salary_marks"."place") OVER (ORDER BY "salary_marks"."mark" ASC) AS "place",
+    MAX("salary_marks"."area") OVER (ORDER BY "salary_marks"."mark" ASC) AS "area"
+  FROM "salary_marks"
+), "salary_stops" AS (
+  SELECT
+    "salary_held"."class",
+    "salary_held"."total",
+    "salary_held"."place",
+    "salary_held"."area",
+    "salary_held"."people"
+  FROM "salary_held"
+  UNION ALL
+  SELECT
+    "salary_turns"."class",
+    "salary_turns"."total",
+    "salary_turns"."place",
+    "salary_turns"."area",
+    0
+  FROM "salary_turns"
+  WHERE
+    "salary_turns"."class" IS NOT NULL
 ), "salary_steps" AS (
   SELECT
-    "salary_measures"."class",
-    SUM(
-      COALESCE("salary_counts"."people", 0) * "salary_source"."total" - "salary_measures"."total" * "salary_source"."people"
-    ) OVER (
-      PARTITION BY "salary_measures"."class"
-      ORDER BY "salary_source"."value" IS NULL, "salary_source"."value"
-    ) AS "moved",
-    "salary_measures"."total" * "salary_source"."total" * GREATEST("salary_source"."values" - 1, 1) AS "whole"
-  FROM "salary_measures"
-  CROSS JOIN "salary_source"
-  LEFT JOIN "salary_counts"
-    ON "salary_counts"."class" = "salary_measures"."class"
-    AND "salary_counts"."value" IS NOT DISTINCT FROM "salary_source"."value"
+    "salary_stops"."class",
+    "salary_stops"."total",
+    "salary_stops"."place",
+    "salary_stops"."area",
+    SUM(SUM("salary_stops"."people")) OVER (PARTITION BY "salary_stops"."class") AS "class_total",
+    SUM(SUM("salary_stops"."people")) OVER (PARTITION BY "salary_stops"."class" ORDER BY "salary_stops"."place" ASC) AS "held",
+    LEAD("salary_stops"."place") OVER (PARTITION BY "salary_stops"."class" ORDER BY "salary_stops"."place" ASC) AS "next_place",
+    LEAD("salary_stops"."area") OVER (PARTITION BY "salary_stops"."class" ORDER BY "salary_stops"."place" ASC) AS "next_area"
+  FROM "salary_stops"
+  GROUP BY
+    1,
+    2,
+    3,
+    4
 ), "salary_order" AS (
   SELECT
     "salary_steps"."class",
-    CAST(SUM(ABS("salary_steps"."moved")) AS DOUBLE) / MAX("salary_steps"."whole") AS "distance"
+    CAST(MIN("salary_steps"."class_total" * "salary_steps"."area") + COALESCE(
+      SUM(
+        ABS(
+          "salary_steps"."held" * "salary_steps"."total" * (
+            "salary_steps"."next_place" - "salary_steps"."place"
+          ) - "salary_steps"."class_total" * (
+            "salary_steps"."next_area" - "salary_steps"."area"
+          )
+        )
+      ),
+      0
+    ) AS DOUBLE) / (
+      MAX("salary_steps"."class_total" * "salary_steps"."total") * GREATEST(MAX("salary_steps"."place") - 1, 1)
+    ) AS "distance"
   FROM "salary_steps"
   GROUP BY
     1
@@ -105,8 +178,8 @@ WITH "generalized" AS (
   WHERE
     "classes"."people" < 2
     OR "disease_measures"."from_2" IS NULL
-    OR CAST(CAST("disease_measures"."most" AS DOUBLE) / "disease_measures"."from_2" AS DECIMAL(38, 9)) >= 1.5
-    OR CAST("salary_order"."distance" AS DECIMAL(38, 9)) > 0.2
+    OR CAST("disease_measures"."most" AS DOUBLE) / "disease_measures"."from_2" >= 1.499999999
+    OR "salary_order"."distance" > 0.200000001
 )
 SELECT
   "generalized"."age",

@@ -72,7 +72,7 @@ WITH "generalized" AS (
   WHERE
     "classes"."people" < 2
     OR "disease_measures"."values" < 2
-    OR CAST(CAST("salary_measures"."most" AS DOUBLE PRECISION) / "classes"."people" AS DECIMAL(38, 9)) > 0.4
+    OR CAST("salary_measures"."most" AS DOUBLE PRECISION) / "classes"."people" > 0.400000001
 )
 SELECT
   "generalized"."age",

@@ -1,0 +1,45 @@
+"""The text of the queries that count a population; tests/release has what they must count."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from golden_files import assert_golden
+
+from sqlanon.engines import open_source
+from sqlanon.evaluate import Evaluator, judge
+from sqlanon.histogram import Histogram, Quasi, Reach, count, count_population
+from sqlanon.privacy import DistinctDiversity, KMap
+from sqlanon.scheme import from_bits
+
+
+def counted(reach: Reach) -> Histogram:
+    """Seventy ages, which take two words, and a population with ages in between."""
+    source = open_source(
+        data=pa.table({"age": [2 * n for n in range(70)], "ill": ["flu", "cold"] * 35})
+    )
+    others = open_source(
+        data=pa.table({"age": list(range(139)), "who": [n // 2 for n in range(139)]})
+    )
+    quasis = [Quasi("age")]
+    found = count(source, quasis, facets=["ill"])
+    people = count_population(others, quasis, found.space, [reach], "who")
+    source.engine.close()
+    others.engine.close()
+    return Histogram(found.space, found.tally, found.rows, found.people, found.facets, None, people)
+
+
+@pytest.mark.parametrize(("name", "most"), [("models", 128), ("values", 0)])
+def test_golden_sql(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "MOST_COUNTS", most)
+    histogram = counted(Reach(between=True))
+    with Evaluator(histogram, models=[KMap(None, 2), DistinctDiversity("ill", 2)]) as evaluator:
+        bits = [n % 2 == 1 for n in range(69)]
+        batch = histogram.space.batch([from_bits(histogram.space.columns, bits)])
+        scores = evaluator.score(batch)
+        layout = evaluator._workbench.layout_of(batch)
+        assert layout is not None
+        sql = evaluator._workbench.sql(layout, rolled_up=name == "models", details=False)
+    # Two ages and what lies up to the next two: ages 4n to 4n + 3, which are two people.
+    assert scores.reached[0].tolist() == [2, 2]
+    assert_golden(f"evaluate/{name}_with_population", sql)
