@@ -168,8 +168,8 @@ class _Walks:
         known, words = np.zeros(len(rows), dtype=bool), packed(rows)
         ends = np.searchsorted(walk, np.arange(WALKS + 1))
         for near, first, last in zip(self._near, ends, ends[1:], strict=False):
-            if first < last and len(near):
-                known[first:last] = refines_any(words[first:last], near)
+            if first < last and near.size:
+                known[first:last] = refines_any(words[:, first:last], near)
         return known
 
     def _scored(self, drawn: Drawn, rows: Bits, limit: Floats, lesser: float) -> Ints:
@@ -202,7 +202,7 @@ class _Walks:
             self._infeasible.learn(infeasible)
             words = packed(infeasible)
             self._near = [
-                np.concatenate([near, words[is_near(words, made)]])
+                np.concatenate([near, words[:, is_near(words, made)]], axis=1)
                 for near, made in zip(self._near, self._made, strict=True)
             ]
 

@@ -1,6 +1,8 @@
 """Schemes known to be infeasible: whatever refines one of them is no more feasible.
 
-Sets of splits are kept as 64-bit words, so that "Y refines X" is a few bitwise operations.
+Sets of splits are kept as 64-bit words, so that "Y refines X" is a few bitwise operations. An
+array of them has a row for each word and a column for each scheme: schemes are many, words few,
+and numpy is fast along long rows only.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import numpy.typing as npt
 
 from sqlanon.scheme import Bits
 from sqlanon.search.moves import Changes
-from sqlanon.search.problem import Ints
 from sqlanon.search.taxonomy import Splits
 
 Words = npt.NDArray[np.uint64]
@@ -31,11 +32,11 @@ class Infeasible:
     def learn(self, made: Bits) -> None:
         """Takes in infeasible schemes, one row of splits each."""
         self._made = np.concatenate([self._made, made])[-self._most :]
-        self._packed = np.concatenate([self._packed, packed(made)])[-self._most :]
+        self._packed = np.concatenate([self._packed, packed(made)], axis=1)[:, -self._most :]
 
     def near(self, made: Bits) -> Words:
         """Those that a move or an exchange from a scheme may lead to a refinement of."""
-        return self._packed[self._is_near(made)]
+        return self._packed[:, is_near(self._packed, made)]
 
     def among(self, made: Bits, changes: Changes) -> Bits:
         """Which changes of a scheme lead to a refinement of a remembered one.
@@ -44,15 +45,16 @@ class Infeasible:
         remembered scheme does without c.
         """
         known = np.zeros(len(changes), dtype=bool)
-        near = np.flatnonzero(self._is_near(made))
+        near = np.flatnonzero(is_near(self._packed, made))
         splits = np.unique(changes.finer[changes.finer >= 0])
         if not len(near) or not len(splits):
             return known
         finer = Changes(splits, np.full(len(splits), -1)).applied(self._splits, made)
         # The last entry of a row stands for a change that undoes nothing.
         hopeless = np.zeros((len(splits), len(made) + 1), dtype=bool)
-        for row, words in enumerate(packed(finer)):
-            refined = near[(self._packed[near] & ~words == 0).all(axis=1)]
+        candidates = self._packed[:, near]
+        for row, words in enumerate(packed(finer).T):
+            refined = near[_missing(candidates, words[:, None]) == 0]
             if len(refined):
                 hopeless[row] = np.append(~self._made[refined].all(axis=0), True)
         makes = changes.finer >= 0
@@ -60,27 +62,31 @@ class Infeasible:
         known[makes] = hopeless[row_of, changes.coarser[makes]]
         return known
 
-    def _is_near(self, made: Bits) -> Bits:
-        return is_near(self._packed, made)
+
+def is_near(known: Words, made: Bits) -> Bits:
+    """Which of the `known` schemes a move or an exchange from a scheme may refine."""
+    absent = np.zeros(known.shape[1], dtype=np.int64)
+    for word, of_scheme in zip(known, packed(made[None]), strict=True):
+        absent += np.bitwise_count(word & ~of_scheme)
+    return np.asarray(absent <= MOST_ADDED)
 
 
-def is_near(words: Words, made: Bits) -> Bits:
-    """Which schemes of `words` a move or an exchange from a scheme may refine."""
-    return np.asarray(_count(words & ~packed(made[None])) <= MOST_ADDED)
+def refines_any(schemes: Words, known: Words) -> Bits:
+    """Which of the `schemes` refine one of the `known`."""
+    return np.asarray((_missing(known[:, None], schemes[:, :, None]) == 0).any(axis=1))
 
 
-def refines_any(words: Words, known: Words) -> Bits:
-    """Which schemes of `words`, one a row, refine one of the `known`."""
-    return np.asarray(((known[None] & ~words[:, None]) == 0).all(axis=2).any(axis=1))
+def _missing(known: Words, schemes: Words) -> Words:
+    """Splits of known schemes that others lack, 0 where there are none; folded into one word."""
+    missing: Words = known[0] & ~schemes[0]
+    for of_known, of_scheme in zip(known[1:], schemes[1:], strict=True):
+        missing |= of_known & ~of_scheme
+    return missing
 
 
 def packed(made: Bits) -> Words:
-    """Rows of splits as 64-bit words."""
+    """Schemes, a row of splits each, as 64-bit words."""
     raw = np.packbits(made, axis=1)
     words = np.zeros((len(made), -(-max(made.shape[1], 1) // 64) * 8), dtype=np.uint8)
     words[:, : raw.shape[1]] = raw
-    return words.view(np.uint64)
-
-
-def _count(words: Words) -> Ints:
-    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
+    return np.ascontiguousarray(words.view(np.uint64).T)

@@ -146,7 +146,7 @@ def test_a_walk_remembers_only_what_a_change_can_reach(monkeypatch: pytest.Monke
         walks, rng = module._Walks(problem, [hidden(problem)]), np.random.default_rng(1)
         every = Splits.of_space(problem.space).made(bits_of(every_scheme(problem.space)))
         walks._learn(every[rng.integers(len(every), size=200)])
-        assert any(len(near) for near in walks._near)
+        assert any(near.size for near in walks._near)
         assert far(walks) == 0
         found = anneal(problem, [hidden(problem)], 500, np.random.default_rng(3))
         monkeypatch.setattr(module, "_Walks", All)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from preference_cases import ruled_problem
 
-from sqlanon.search.infeasible import MOST_ADDED, Infeasible, packed, refines_any
+from sqlanon.search.infeasible import MOST_ADDED, Infeasible, is_near, packed, refines_any
 from sqlanon.search.taxonomy import Splits
 
 
@@ -20,13 +20,22 @@ def test_words_tell_what_sets_tell(width: int) -> None:
     assert not refines_any(packed(rows), packed(known[:0])).any()
 
 
+def test_near_is_what_lacks_few_however_many_splits_there_are() -> None:
+    """256 and more are counted too: a byte does not hold them."""
+    known = np.zeros((6, 600), dtype=bool)
+    for row, absent in enumerate((0, MOST_ADDED, MOST_ADDED + 1, 255, 256, 512)):
+        known[row, :absent] = True
+    wanted = [True, True, False, False, False, False]
+    assert is_near(packed(known), np.zeros(600, dtype=bool)).tolist() == wanted
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_latest_are_kept_and_those_near_are_given(seed: int) -> None:
     with ruled_problem(seed, 0.0) as problem:
         splits = Splits.of_space(problem.space)
         memory = Infeasible(splits, most=5)
         rng = np.random.default_rng(seed)
-        assert len(memory.near(splits.made(splits.random(1, rng)[0]))) == 0
+        assert memory.near(splits.made(splits.random(1, rng)[0])).size == 0
         made = splits.made(splits.random(9, rng))
         memory.learn(made[:2])
         memory.learn(made[2:])
