@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 from adult import sampled_rows
-from runs import NO_BIAS, Kept, Row, solve
+from runs import NO_BIAS, Kept, Row, Run
 
 from sqlanon.histogram import Histogram
 from sqlanon.model import LossName
@@ -75,50 +75,52 @@ def run(plan: Plan, note: Callable[[str], None], kept: Kept) -> Row:
     for name, chosen in settings.items():
         note(f"{name[0]}, population {name[1]}, brood {name[2]}: {plan.trials} trials")
         trials[name] = [
-            kept.row(
-                f"{name} {plan.rows} {plan.evaluations} {seed}",
-                partial(_trial, plan.rows, chosen, seed),
-            )
+            # One worker: broods are small.
+            kept.answer(_trial(plan, chosen, seed), histogram_of_rows(plan.rows), workers=1)
             for seed in range(1, plan.trials + 1)
         ]
     best = min(row["glm"] for rows in trials.values() for row in rows if row["feasible"])
     note("auto")
-    answers = [_auto(plan, seed) for seed in plan.auto_seeds]
+    table = histogram_of_rows(plan.rows)
+    answers = [kept.answer(_auto(plan, seed), table) for seed in plan.auto_seeds]
     return {
         "rows": plan.rows,
         "k": K,
         "evaluations": plan.evaluations,
         "trials": plan.trials,
-        "bits": _histogram(plan.rows).space.positions,
+        "bits": histogram_of_rows(plan.rows).space.positions,
         "best": best,
         "grid": _grid(plan).tolist(),
         "settings": [
             {"variant": v, "population": p, "brood": b, **_summary(rows, best, plan)}
             for (v, p, b), rows in trials.items()
         ],
-        "auto": answers,
+        "auto": [_without_course(row) for row in answers],
         "auto_at_least_as_good": all(a["feasible"] and a["glm"] <= best for a in answers),
     }
 
 
+def table_of(rows: int) -> str:
+    """The name of the table with so many rows."""
+    return f"taxonomic, {rows:,} rows"
+
+
 @cache
-def _histogram(rows: int) -> Histogram:
+def histogram_of_rows(rows: int) -> Histogram:
     return sampled_rows(rows)
 
 
-def _trial(rows: int, settings: GenitorSettings, seed: int) -> Row:
-    # One worker: broods are small.
-    return solve(
-        _histogram(rows), genitor, settings, seed,
-        k=K, preference=NO_BIAS, loss=LossName.GLM, limit=EVERYTHING, workers=1,
-    )  # fmt: skip
+def _trial(plan: Plan, settings: GenitorSettings, seed: int) -> Run:
+    table = table_of(plan.rows)
+    return Run(table, genitor, settings, seed, K, NO_BIAS, LossName.GLM, EVERYTHING)
 
 
-def _auto(plan: Plan, seed: int) -> Row:
+def _auto(plan: Plan, seed: int) -> Run:
     """auto minimizes ach, which is GLM but for a factor when weights are equal and bias is free."""
-    row = solve(
-        _histogram(plan.rows), auto, plan.auto, seed, k=K, preference=NO_BIAS, limit=EVERYTHING
-    )
+    return Run(table_of(plan.rows), auto, plan.auto, seed, K, NO_BIAS, limit=EVERYTHING)
+
+
+def _without_course(row: Row) -> Row:
     return {key: row[key] for key in row if key not in ("trajectory", "feasible_points")}
 
 

@@ -14,9 +14,8 @@ from functools import cache
 
 import numpy as np
 from adult import NAMES, nine_columns
-from runs import Row, all_the_same, at_least_as_good, solve
+from runs import Kept, Row, Run, Search, all_the_same, at_least_as_good
 
-from sqlanon.histogram import Histogram
 from sqlanon.model import LossName
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
@@ -74,8 +73,9 @@ QUICK = Plan(
 class Experiments:
     """The runs behind the figures; one that several figures share is done once."""
 
-    def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, note: Callable[[str], None], kept: Kept) -> None:
         self._plan = plan
+        self._kept = kept
         self._note = note
         self._listed: defaultdict[str, list[tuple[float, float, int]]] = defaultdict(list)
         self._histogram = cache(lambda weights: nine_columns(WEIGHTS[weights]))
@@ -157,11 +157,10 @@ class Experiments:
 
     def _compare(self, k: int, population: int, weights: str, preference: Preference) -> Row:
         """NSGA-II and auto from several seeds."""
-        histogram = self._histogram(weights)
         settings = Nsga2Settings(population=population, evaluations=self._plan.evaluations)
         self._note(f"k_pref {k}, population {population}, {weights}, NECD {preference.bias}")
-        evolved = [_solved(histogram, nsga2, settings, s, k, preference) for s in SEEDS]
-        best = [_solved(histogram, auto, self._plan.auto, s, k, preference) for s in SEEDS]
+        evolved = [self._solved(weights, nsga2, settings, s, k, preference) for s in SEEDS]
+        best = [self._solved(weights, auto, self._plan.auto, s, k, preference) for s in SEEDS]
         for row in (*evolved, *best):
             self._listed[weights] += row["feasible_points"]
         return {
@@ -172,23 +171,22 @@ class Experiments:
             "auto_at_least_as_good": all(at_least_as_good(a, evolved) for a in best),
         }
 
-    def _other(self, search, settings: object, k: int, loss: LossName) -> Row:  # type: ignore[no-untyped-def]
-        histogram = self._histogram("wv1")
-        return _solved(histogram, search, settings, SEEDS[0], k, LOSS_ONLY, loss)
+    def _other(self, search: Search, settings: object, k: int, loss: LossName) -> Row:
+        return self._solved("wv1", search, settings, SEEDS[0], k, LOSS_ONLY, loss)
 
-
-def _solved(  # type: ignore[no-untyped-def]
-    histogram: Histogram,
-    search,
-    settings: object,
-    seed: int,
-    k: int,
-    preference: Preference,
-    loss: LossName = LossName.NWP,
-) -> Row:
-    row = solve(histogram, search, settings, seed, k=k, preference=preference, loss=loss)
-    del row["trajectory"]
-    return row
+    def _solved(
+        self,
+        weights: str,
+        search: Search,
+        settings: object,
+        seed: int,
+        k: int,
+        preference: Preference,
+        loss: LossName = LossName.NWP,
+    ) -> Row:
+        run = Run(weights, search, settings, seed, k, preference, loss)
+        row = self._kept.answer(run, self._histogram(weights))
+        return {key: row[key] for key in row if key != "trajectory"}
 
 
 def _efficient(row: Row) -> bool:

@@ -31,16 +31,17 @@ def main() -> None:
     load = os.getloadavg() if hasattr(os, "getloadavg") else None
     result: dict[str, object] = {"quick": options.quick, "load": load}
     text: list[str] = []
+    kept = Kept(options.keep)
     if options.only != "genitor":
         wishes = paper_preferences.QUICK if options.quick else paper_preferences.Plan()
-        preferences = paper_preferences.Experiments(wishes, note).run()
+        preferences = paper_preferences.Experiments(wishes, note, kept).run()
         result["nsga2"] = preferences
         text += [*paper_preferences.lines(preferences), ""]
     if options.only != "nsga2":
         plan = paper_crossovers.QUICK if options.quick else paper_crossovers.Plan()
         given = {"trials": options.trials, "brood": options.brood}
         plan = replace(plan, **{key: n for key, n in given.items() if n is not None})
-        crossovers = paper_crossovers.run(plan, note, Kept(options.keep))
+        crossovers = paper_crossovers.run(plan, note, kept)
         result["genitor"] = crossovers
         text += paper_crossovers.lines(crossovers)
     if options.pictures is not None:
@@ -62,7 +63,7 @@ def arguments() -> argparse.Namespace:
         "--keep",
         type=Path,
         metavar="FILE",
-        help="GENITOR trials done; those in it are not repeated",
+        help="runs done, shared with seeds.py; those in it are not repeated",
     )
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write PNG files")
     return parser.parse_args()

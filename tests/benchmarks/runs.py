@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,34 @@ Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Run:
+    """A search from a seed on one problem; `table` names the histogram that it is run on."""
+
+    table: str
+    search: Search
+    settings: object
+    seed: int
+    k: int
+    preference: Preference
+    loss: LossName = LossName.NWP
+    limit: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What tells a run from every other one, in words."""
+        aim = f"k {self.k}, NWP {self.preference.loss}, NECD {self.preference.bias}"
+        return (
+            f"{self.table}, {aim}, {self.loss}, limit {self.limit}: "
+            f"{self.search.__name__} {self.settings} from {self.seed}"
+        )
+
+
 class Kept:
     """Answers of finished runs in a file, so that a benchmark of hours can be continued.
 
-    One JSON document a line, under the key of its run. The file is for one version of the
-    code: delete it when a search has changed.
+    One JSON document a line, under the key of its run; benchmarks may share a file. The file
+    is for one version of the code: delete it when a search has changed.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -35,14 +58,14 @@ class Kept:
         lines = file.read_text("utf-8").splitlines() if file and file.exists() else []
         self._known: dict[str, Row] = dict(json.loads(line) for line in lines)
 
-    def row(self, key: str, run: Callable[[], Row]) -> Row:
-        """The answer under a key; `run` is called if there is none yet."""
-        if key not in self._known:
-            self._known[key] = run()
+    def answer(self, run: Run, histogram: Histogram, workers: int | None = None) -> Row:
+        """The answer of a run, which is done if it is not in the file."""
+        if run.key not in self._known:
+            self._known[run.key] = solve(run, histogram, workers)
             if self._file is not None:
                 with self._file.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps([key, self._known[key]]) + "\n")
-        return self._known[key]
+                    out.write(json.dumps([run.key, self._known[run.key]]) + "\n")
+        return self._known[run.key]
 
 
 NO_BIAS = Preference(loss=0.2, bias=1e9)
@@ -64,29 +87,18 @@ def problem_of(
     )
 
 
-def solve(
-    histogram: Histogram,
-    search: Search,
-    settings: object,
-    seed: int,
-    *,
-    k: int,
-    preference: Preference,
-    loss: LossName = LossName.NWP,
-    limit: float = 0.0,
-    workers: int | None = None,
-) -> Row:
+def solve(run: Run, histogram: Histogram, workers: int | None = None) -> Row:
     """The answer of a search with an evaluator of its own, so that nothing is cached before."""
-    rule = Suppression.given_k(k, limit, histogram.rows)
+    rule = Suppression.given_k(run.k, run.limit, histogram.rows)
     with Evaluator(histogram, suppression=rule, workers=workers) as evaluator:
-        problem = problem_of(evaluator, k, preference, loss)
+        problem = problem_of(evaluator, run.k, run.preference, run.loss)
         start = time.perf_counter()
-        outcome = search(problem, settings, np.random.default_rng(seed), Watch())
+        outcome = run.search(problem, run.settings, np.random.default_rng(run.seed), Watch())
         seconds = time.perf_counter() - start
         effort = asdict(evaluator.effort)
         row = answer(problem, outcome)
     return {
-        "seed": seed,
+        "seed": run.seed,
         **row,
         "evaluations": effort,
         "seconds": seconds,

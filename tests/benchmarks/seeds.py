@@ -15,20 +15,22 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
-from adult import nine_columns, sampled_rows
+from adult import nine_columns
+from paper_crossovers import EVERYTHING, K, Plan, histogram_of_rows, table_of
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
-from runs import NO_BIAS, Kept, Row, Search, rank, solve
+from runs import NO_BIAS, Kept, Row, Run, Search, rank
 
 from sqlanon.histogram import Histogram
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
-TAXONOMIC = "taxonomic"
+TAXONOMIC = table_of(Plan.rows)
+"""The GENITOR paper's table."""
 KS = (2, 5, 10, 25, 50, 100)
 
 
@@ -40,9 +42,9 @@ class Setting:
     k: int = 5
     preference: Preference = LOSS_ONLY
 
-    @property
-    def limit(self) -> float:
-        return 1.0 if self.table == TAXONOMIC else 0.0
+    def run(self, search: Search, settings: object, seed: int) -> Run:
+        limit = EVERYTHING if self.table == TAXONOMIC else 0.0
+        return Run(self.table, search, settings, seed, self.k, self.preference, limit=limit)
 
 
 SETTINGS = {
@@ -52,7 +54,7 @@ SETTINGS = {
         f"necd {necd}": Setting("wv2", 5, Preference(loss=0.2, bias=necd))
         for necd in (1.0, 0.5, 0.1, 0.05, 0.01)
     },
-    TAXONOMIC: {TAXONOMIC: Setting(TAXONOMIC, 15, NO_BIAS)},
+    "taxonomic": {"taxonomic": Setting(TAXONOMIC, K, NO_BIAS)},
 }
 
 
@@ -68,10 +70,7 @@ def main() -> None:
         print(name, file=sys.stderr, flush=True)
         runs = {
             method: [
-                kept.row(
-                    f"{name} {method} {settings} {seed}",
-                    partial(run, setting, search, settings, seed),
-                )
+                kept.answer(setting.run(search, settings, seed), histogram_of(setting.table))
                 for seed in range(1, options.seeds + 1)
             ]
             for method, (search, settings) in searches.items()
@@ -99,19 +98,9 @@ def chosen_settings(only: str | None, ks: list[int]) -> dict[str, Setting]:
 
 @cache
 def histogram_of(table: str) -> Histogram:
-    return sampled_rows() if table == TAXONOMIC else nine_columns(WEIGHTS[table])
-
-
-def run(setting: Setting, search: Search, settings: object, seed: int) -> Row:
-    return solve(
-        histogram_of(setting.table),
-        search,
-        settings,
-        seed,
-        k=setting.k,
-        preference=setting.preference,
-        limit=setting.limit,
-    )
+    if table == TAXONOMIC:
+        return histogram_of_rows(Plan.rows)
+    return nine_columns(WEIGHTS[table])
 
 
 def line(row: Row) -> str:
@@ -159,7 +148,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=tuple(SETTINGS), help="one group of settings")
     parser.add_argument("--k", type=int, nargs="+", default=list(KS), help="of the group k")
     parser.add_argument(
-        "--keep", type=Path, metavar="FILE", help="runs done; those in it are not repeated"
+        "--keep", type=Path, metavar="FILE", help="runs done, shared with papers.py"
     )
     parser.add_argument("--auto-evaluations", type=int, default=AutoSettings.evaluations)
     parser.add_argument("--nsga2-evaluations", type=int, default=Nsga2Settings.evaluations)
