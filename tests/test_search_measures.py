@@ -120,7 +120,7 @@ def test_a_search_that_no_scheme_satisfies_says_how_close_it_came(tmp_path: Path
         result = anonymizer.search()
     assert result.chosen is None
     assert "requires k = 2, distinct l = 3 on 'outcome'" in result.shortfall()
-    assert "Distinct l = 3 on 'outcome' does not hold: reached 2." in result.shortfall()
+    assert "distinct l = 3 on 'outcome' does not hold: reached 2." in result.shortfall()
 
 
 def test_models_are_in_the_result(tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ def _in_interval(column: DrawnColumn, shown: str, cell: Any) -> bool:
         return False
     if shown.startswith("<"):
         return not _from(cell, _number(shown[1:], kind))
+    shown = shown.removesuffix(" or NaN")  # which is above everything
     if shown.endswith("+"):
         return _from(cell, _number(shown[:-1], kind))
     found = INTERVAL.fullmatch(shown)
