@@ -120,15 +120,12 @@ class SearchSection(Section):
         about("Schemes to score, repeated ones included (auto, nsga2, genitor)."),
     ] = None
     crossover: Annotated[
-        Share | Literal["new", "trad"] | None,
+        Share | Literal["new", "new_two_point", "trad"] | None,
         about("The chance that two parents exchange parts (nsga2), or the operator (genitor)."),
     ] = None
     mutation: Annotated[
         Share | None,
         about("The chance that a bit flips (nsga2), or the share of mutated offspring (genitor)."),
-    ] = None
-    block_mutation: Annotated[
-        Flag | None, about("Mutates one block instead of everything behind a point (genitor).")
     ] = None
     bias: Annotated[
         Annotated[Number, Field(ge=1, le=2)] | None,

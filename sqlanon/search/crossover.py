@@ -1,7 +1,8 @@
 """The crossovers of the GENITOR paper (Lunacek, Whitley & Ray, GECCO 2006).
 
 NEW   one point, only where both parents have a cut: generalizations on either side of a cut
-      do not depend on each other, so the child of valid parents is valid.
+      do not depend on each other, so the child of valid parents is valid. As published it can
+      also be read as an operator of two such points.
 TRAD  Booker's two-point crossover on reduced surrogates, then repair to a closest valid
       string, as Iyengar did.
 
@@ -52,8 +53,7 @@ class New:
     as the first of them, and the point is drawn uniformly among those.
     """
 
-    def __init__(self, space: Space, *, block_mutation: bool = False) -> None:
-        self._block_mutation = block_mutation
+    def __init__(self, space: Space) -> None:
         self._inner = np.zeros(space.positions, dtype=bool)
         for j, column in enumerate(space.columns):
             self._inner[space.segment(j)] = column.family is not Family.FULL_DOMAIN
@@ -78,18 +78,27 @@ class New:
         return joined(first, second, int(points[rng.integers(len(points))]))
 
     def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
-        """Their child, as in the paper, or the stranger where there is none.
+        """Their child, or the stranger where there is none."""
+        child = self(parent, stranger, rng)
+        return stranger if child is None else child
 
-        With `block_mutation`, beyond the paper: the parent with one block of the stranger's,
-        drawn uniformly among those between neighbouring eligible points. A single point
-        replaces half of the parent on average; a block changes little.
-        """
-        if not self._block_mutation:
-            child = self(parent, stranger, rng)
-            return stranger if child is None else child
-        points = [0, *self.points(parent, stranger).tolist(), len(parent)]
-        block = int(rng.integers(len(points) - 1))
-        return exchanged(parent, stranger, points[block], points[block + 1])
+
+class NewTwoPoint(New):
+    """The same with two points: the first parent receives what lies between them.
+
+    The paper tells NEW from the "two point operator" by where its points are, and shows an
+    example with one. Two different points are drawn uniformly among the eligible ones and the
+    two ends, not both ends at once. A single point exchanges half of a string on average, two
+    neighbouring ones little, also where the second parent is a stranger.
+    """
+
+    def __call__(self, first: Bits, second: Bits, rng: np.random.Generator) -> Bits | None:
+        points = self.points(first, second)
+        if not len(points):
+            return None
+        start, stop = two_places(len(points) + 1, rng)
+        ends = [0, *points.tolist(), len(first)]
+        return exchanged(first, second, ends[start], ends[stop])
 
 
 class Trad:
@@ -109,9 +118,7 @@ class Trad:
         last = len(differ)
         if last < 2:
             return None
-        start = stop = 0
-        while start == stop or (start, stop) == (0, last):
-            start, stop = sorted(rng.integers(last + 1, size=2).tolist())
+        start, stop = two_places(last, rng)
         end = int(differ[stop]) if stop < last else len(first)
         return self._splits.closest(exchanged(first, second, int(differ[start]), end), rng)
 
@@ -119,6 +126,14 @@ class Trad:
         """Their child, or the stranger where there is none."""
         child = self(parent, stranger, rng)
         return stranger if child is None else child
+
+
+def two_places(last: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Two different places from 0 to `last`, in order, uniformly, but not both ends at once."""
+    start = stop = 0
+    while start == stop or (start, stop) == (0, last):
+        start, stop = sorted(rng.integers(last + 1, size=2).tolist())
+    return start, stop
 
 
 def joined(first: Bits, second: Bits, point: int) -> Bits:

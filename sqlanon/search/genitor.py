@@ -17,34 +17,33 @@ import numpy as np
 
 from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.metrics import Scores
-from sqlanon.scheme import Bits
-from sqlanon.search.crossover import Crossover, New, Trad
+from sqlanon.scheme import Bits, Space
+from sqlanon.search.crossover import Crossover, New, NewTwoPoint, Trad
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.population import Fitness, Population, parents
 from sqlanon.search.problem import Problem, exact_loss, shown_loss
 from sqlanon.search.taxonomy import Splits
+
+DUPLICATES = 100
+"""After so many offspring in a row that the population has already, a stranger is taken."""
 
 
 @dataclass(frozen=True)
 class GenitorSettings:
     """The paper's settings, except for bias and mutation, which it does not state.
 
-    evaluations  individuals scored, the first population included; an offspring that is in
-                 the population already counts too
+    evaluations  individuals scored, the first population included
     bias         how many times the best is as likely a parent as the median, 1 to 2
     mutation     share of the offspring that are made by mutation
-    block_mutation  beyond the paper: mutation takes one block of a random individual instead
-                 of everything behind a point; for NEW only
     brood        offspring bred from the same population, scored together and entered one by
                  one; 1 is the paper's steady state to the letter, more make better use of SQL
     """
 
     population: int = 200
     evaluations: int = 30_000
-    crossover: Literal["new", "trad"] = "new"
+    crossover: Literal["new", "new_two_point", "trad"] = "new"
     bias: float = 1.5
     mutation: float = 0.05
-    block_mutation: bool = False
     allow_duplicates: bool = False
     brood: int = 1
 
@@ -52,7 +51,11 @@ class GenitorSettings:
         rules = [
             ("population", self.population >= 2, "at least 2"),
             ("evaluations", self.evaluations >= 2, "at least 2"),
-            ("crossover", self.crossover in ("new", "trad"), "new or trad"),
+            (
+                "crossover",
+                self.crossover in ("new", "new_two_point", "trad"),
+                "new, new_two_point or trad",
+            ),
             ("bias", 1 <= self.bias <= 2, "between 1 and 2"),
             ("mutation", 0 <= self.mutation <= 1, "between 0 and 1"),
             ("brood", self.brood >= 1, "at least 1"),
@@ -109,11 +112,7 @@ class Run:
         if not settings.allow_duplicates:
             size = min(size, self.splits.count)
         self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
-        self._crossover: Crossover = (
-            New(space, block_mutation=settings.block_mutation)
-            if settings.crossover == "new"
-            else Trad(self.splits)
-        )
+        self._crossover = _crossover(settings, space, self.splits)
 
     def begin(self, start: Bits | None = None) -> None:
         """Scores the first population."""
@@ -124,7 +123,30 @@ class Run:
     def step(self) -> None:
         """Breeds one brood and enters it."""
         number = min(self.settings.brood, self.settings.evaluations - self.evaluations)
-        self._enter(np.stack([self._offspring() for _ in range(number)]))
+        if self.settings.allow_duplicates:
+            brood = [self._offspring() for _ in range(number)]
+        else:
+            brood = self._without_duplicates(number)
+        self._enter(np.stack(brood))
+
+    def _without_duplicates(self, number: int) -> list[Bits]:
+        """Offspring that the population and the brood do not hold; fewer if there are no more.
+
+        A duplicate is turned away before it is scored. After many in a row a stranger comes
+        in place of an offspring, so that a population whose parents have no others goes on.
+        """
+        brood: dict[bytes, Bits] = {}
+        number = min(number, self.splits.count - len(self.population))
+        in_a_row = 0
+        while len(brood) < number:
+            tired = in_a_row >= DUPLICATES
+            child = self.splits.random(1, self.rng)[0] if tired else self._offspring()
+            name = child.tobytes()
+            if name in brood or name in self.population:
+                in_a_row += 1
+            else:
+                brood[name], in_a_row = child, 0
+        return list(brood.values())
 
     def _offspring(self) -> Bits:
         """One offspring: by crossover, or by mutation where chance or the parents want it."""
@@ -177,6 +199,12 @@ class Run:
             self.ended = self.watch.stopped
         if self.evaluations >= limit:
             self.ended = "evaluations"
+
+
+def _crossover(settings: GenitorSettings, space: Space, splits: Splits) -> Crossover:
+    if settings.crossover == "trad":
+        return Trad(splits)
+    return NewTwoPoint(space) if settings.crossover == "new_two_point" else New(space)
 
 
 def fitness_of(problem: Problem, scores: Scores) -> list[Fitness]:

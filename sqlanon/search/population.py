@@ -36,6 +36,10 @@ class Population:
         bits: Bits = self._stored[self._rows[rank]]
         return bits
 
+    def __contains__(self, name: bytes) -> bool:
+        """Whether an individual with these bytes is there; only without duplicates."""
+        return name in self._names
+
     @property
     def bits(self) -> Bits:
         """All individuals by rank."""

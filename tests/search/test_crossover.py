@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sqlanon.model import Family
 from sqlanon.scheme import Bits, Space
-from sqlanon.search.crossover import New, Trad, exchanged, joined
+from sqlanon.search.crossover import New, NewTwoPoint, Trad, exchanged, joined
 from sqlanon.search.taxonomy import Splits
 
 Parents = tuple[Space, Bits, Bits]
@@ -165,21 +165,37 @@ def test_trad_repairs_to_a_closest_valid_string(case: Parents, seed: int) -> Non
 def test_mutation_keeps_strings_valid(case: Parents, seed: int) -> None:
     space, parent, stranger = case
     changes = (parent != stranger).any()
-    for cross in (New(space), Trad(Splits.of_space(space))):
+    for cross in (New(space), NewTwoPoint(space), Trad(Splits.of_space(space))):
         child = cross.mutated(parent, stranger, np.random.default_rng(seed))
         assert is_valid(space, child)
         assert isinstance(cross, Trad) or (child != parent).any() == changes
 
 
-def test_new_mutates_one_block_between_shared_cuts() -> None:
+def test_two_points_exchange_one_part_between_shared_cuts() -> None:
     space = Space([column(WORKCLASS, name="work"), column(3, name="sex")])
-    parent, stranger = bits("1 1 00 1 1 0 00"), bits("0 1 11 1 1 1 11")
-    assert New(space).points(parent, stranger).tolist() == [2, 5, 7]
-    cross = New(space, block_mutation=True)
-    children = [cross.mutated(parent, stranger, Script(i)) for i in range(4)]  # type: ignore[arg-type]
-    assert [text(child) for child in children] == [
-        *("010011000", "111111000", "110011100", "110011011"),
+    first, second = bits("1 1 00 1 1 0 00"), bits("0 1 11 1 1 1 11")
+    cross = NewTwoPoint(space)
+    assert cross.points(first, second).tolist() == [2, 5, 7]
+    # Places 0 to 4 are the start, the three points and the end; 0 and 4 at once are drawn anew.
+    children = [
+        cross(first, second, Script(*draws))  # type: ignore[arg-type]
+        for draws in (([0, 1],), ([1, 2],), ([3, 2],), ([3, 4],), ([0, 4], [2, 2], [1, 3]))
     ]
+    assert [text(child) for child in children if child is not None] == [
+        *("010011000", "111111000", "110011100", "110011011", "111111100"),
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(spaces_with_parents(), st.integers(0, 99))
+def test_two_points_yield_valid_and_new_children(case: Parents, seed: int) -> None:
+    space, first, second = case
+    child = NewTwoPoint(space)(first, second, np.random.default_rng(seed))
+    assert (child is None) == (not children_by_hand(space, first, second))
+    if child is not None:
+        assert is_valid(space, child)
+        assert text(child) not in (text(first), text(second))
+        assert ((child == first) | (child == second)).all()
 
 
 def test_without_a_point_the_stranger_replaces_the_parent() -> None:

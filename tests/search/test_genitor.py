@@ -19,7 +19,7 @@ from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.model import Family, LossName
 from sqlanon.preference import Preference
 from sqlanon.scheme import Bits, Space
-from sqlanon.search.genitor import GenitorSettings, Run, genitor
+from sqlanon.search.genitor import DUPLICATES, GenitorSettings, Run, genitor
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem, exact_loss
 from sqlanon.suppression import Suppression
@@ -82,6 +82,19 @@ class Twin:
         return [p for made, p in found.items() if made not in (one, other)]
 
     def step(self) -> None:
+        """One individual more is scored: a duplicate is not, where none are allowed."""
+        made = self.offspring()
+        if not self.settings.allow_duplicates:
+            for _ in range(DUPLICATES - 1):
+                made = made if made not in self.strings else self.offspring()
+            while made in self.strings:
+                made = self.random(1)[0]
+        if self.fitness(made) < self.fitness(self.strings[-1]):
+            self.strings[-1] = made
+            # The newcomer goes behind its equals: it stands last before the stable sort.
+            self.sort()
+
+    def offspring(self) -> tuple[bool, ...]:
         mutation = self.rng.random() < self.settings.mutation
         one = other = self.rank()
         while other == one:
@@ -97,12 +110,7 @@ class Twin:
             if points:
                 p = points[self.rng.integers(len(points))]
                 made = parent[:p] + made[p:]
-        if made in self.strings and not self.settings.allow_duplicates:
-            return
-        if self.fitness(made) < self.fitness(self.strings[-1]):
-            self.strings[-1] = made
-            # The newcomer goes behind its equals: it stands last before the stable sort.
-            self.sort()
+        return made
 
 
 @pytest.mark.parametrize("allow_duplicates", [False, True])
@@ -290,7 +298,7 @@ def test_a_search_ends_when_asked() -> None:
     [
         ("population", 1, "at least 2"),
         ("evaluations", 0, "at least 2"),
-        ("crossover", "uniform", "new or trad"),
+        ("crossover", "uniform", "new, new_two_point or trad"),
         ("bias", 2.5, "between 1 and 2"),
         ("mutation", -0.1, "between 0 and 1"),
         ("brood", 0, "at least 1"),
