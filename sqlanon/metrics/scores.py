@@ -26,6 +26,9 @@ from sqlanon.privacy import Model
 from sqlanon.scheme import Column
 from sqlanon.suppression import Suppression
 
+DIGITS = 12
+"""Shares are rounded to so many digits behind the point, so that equal ones are equal: their last
+digits depend on how the weights are written and on the order of a sum."""
 INTERNAL = ("glm_units", "rows_below", "violating", "reached", "k_most", "further")
 """What searches need and nobody reads, at least not under this name."""
 
@@ -92,10 +95,10 @@ def score(
         k_max=released.k_max,
         classes=released.classes,
         suppressed=released.suppressed,
-        nwp=nwp_of(released, columns, histogram.rows),
+        nwp=nwp_of(released, columns, histogram.rows).round(DIGITS),
         necd=necd_of(released, histogram.people),
         glm=glm,
-        glm_share=glm / (histogram.rows * len(columns)),
+        glm_share=(glm / (histogram.rows * len(columns))).round(DIGITS),
         dcn=dcn_of(released, histogram.rows),
         ce=ce_of(released, histogram.rows),
         glm_units=glm_units_of(released, columns),
@@ -104,7 +107,9 @@ def score(
         reached=released.reached,
         k_most=released.k_most,
         further=(
-            further.of(measured, released, suppression) if further else none_of(len(measured))
+            further.of(measured, released, suppression).round(DIGITS)
+            if further
+            else none_of(len(measured))
         ),
     )
 

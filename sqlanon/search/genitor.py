@@ -79,12 +79,12 @@ def genitor(
     """The best of the last population, and what it offers at higher k.
 
     `start` holds valid bit strings that the first population begins with; the rest of it is
-    drawn uniformly among the valid ones. Where models are required beyond k it begins with the
-    coarsest scheme unless told otherwise, because few others may satisfy them. Among equal
-    solutions the first found is taken.
+    drawn uniformly among the valid ones. Unless told otherwise it begins with the coarsest
+    scheme where not everything may be suppressed, as it may in the paper, because few others
+    may be feasible. Among equal solutions the first found is taken.
     """
     run = Run(problem, settings, rng, watch)
-    if start is None and problem.models:
+    if start is None and (problem.models or problem.budget < problem.rows):
         start = np.concatenate([c.coarsest.bits for c in problem.space.columns])[None]
     run.begin(start)
     while not run.ended:

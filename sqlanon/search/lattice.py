@@ -232,11 +232,7 @@ class NodeScores:
 
 
 def comparable_loss(problem: Problem, scores: Scores) -> Values:
-    """The loss in values whose equality means a tie.
-
-    NWP is a float whose last digits depend on the company a scheme is evaluated in.
-    """
+    """The loss in values whose equality means a tie."""
     if problem.loss is LossName.CE and np.isnan(scores.ce).any():
         raise SearchError("the loss ce needs a label column; give one column that role")
-    loss = exact_loss(problem, scores)
-    return np.round(loss, 12) if loss.dtype == np.float64 else loss
+    return exact_loss(problem, scores)

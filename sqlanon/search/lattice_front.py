@@ -1,7 +1,8 @@
 """The complete Pareto front k → least loss of a lattice, from a fraction of its nodes.
 
 A node need not be evaluated when a found solution has at least its bound of k and at most its
-bound of loss (see `bounds`): then it is dominated or brings the same point once more. Losses
+bound of loss (see `bounds`): then it is dominated or brings the same point once more, which
+counts only where its levels come first. Losses
 that are sums over columns have their bounds from the start, and the walk goes from the top
 down, a level sum at a time, because k is bounded from above by generalizations. The other
 losses are bounded by specializations, so there each wave takes nodes from the top, the
@@ -52,12 +53,14 @@ def front(
 
 
 def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Mask:
-    """The nodes that may still add a point to the front."""
+    """The nodes that may still add a point to the front, or take a point for lesser levels."""
     if not len(found):  # nothing so far satisfies what is required beyond k
         return ~nodes.known[:-1]
     # The found points descend in k and in loss: the last with enough k has the least loss.
     rival = np.searchsorted(-nodes.k[found], -upper.upper, side="right") - 1
-    covered = (rival >= 0) & (nodes.loss[found][rival] <= lower.lower)
+    k, loss = nodes.k[found][rival], nodes.loss[found][rival]
+    loses_tie = (k > upper.upper) | (found[rival] < np.arange(len(rival)))
+    covered = (rival >= 0) & ((loss < lower.lower) | ((loss == lower.lower) & loses_tie))
     return np.asarray(~nodes.known[:-1] & ~covered)
 
 

@@ -102,8 +102,8 @@ class Problem:
 def exact_loss(problem: Problem, scores: Scores) -> npt.NDArray[np.generic]:
     """The loss to minimize in values that can be compared for equality.
 
-    GLM, DCN and CE are whole numbers of units; NWP, whose weights are real numbers, is not, nor
-    are the further losses.
+    GLM, DCN and CE are whole numbers of units. NWP, whose weights are real numbers, is rounded
+    where it is made, as are the further losses.
     """
     if problem.loss is LossName.GLM:
         return scores.glm_units

@@ -26,7 +26,7 @@ from sqlanon.search.problem import Floats, Problem
 from sqlanon.search.taxonomy import Splits
 
 SLACK = 1e-11
-"""How far rounding may put ach below a bound computed in another order."""
+"""How far rounding may put a share, or ach, below a bound computed in another order."""
 REMEMBERED = 4_000
 """So many infeasible schemes are kept unless said otherwise, the latest ones."""
 
@@ -65,7 +65,7 @@ def least_ach(preference: Preference, nwp: Floats) -> Floats:
     """
     if preference.loss_by is not LossName.NWP:
         return np.zeros(len(nwp))
-    nwp = np.maximum(nwp * (1 - SLACK), 0.0)
+    nwp = np.maximum(nwp - SLACK, 0.0)
     return preference.ach(nwp, np.zeros(len(nwp))) * (1 - SLACK)
 
 

@@ -54,11 +54,15 @@ def points(outcome: Outcome, problem: Problem) -> list[tuple[int, int | float]]:
 def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: LossName) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
-    truth = pareto(list(scored(table, loss).values()))
+    measured = scored(table, loss)
+    truth = pareto(list(measured.values()))
+    # Of nodes with equal k and loss the one with the least levels, the first column first.
+    least = [min(node for node, its in measured.items() if its == point) for point in truth]
     for search in (exhaustive, front):
         outcome = search(problem, ALL, RNG, Watch())
         found = points(outcome, problem)
         assert found == truth
+        assert outcome.solutions.ids.tolist() == table.space.batch_of_levels(least).ids.tolist()
         reached = [i for i, (reached_k, _) in enumerate(found) if reached_k >= k]
         assert outcome.chosen == (max(reached) if reached else None)  # loss descends
         assert outcome.reproducible
@@ -123,6 +127,7 @@ def test_they_agree_on_the_real_evaluator(case: Case, data: st.DataObject) -> No
         quick = front(problem, ALL, RNG, Watch())
         best = optimal(problem, ALL, RNG, Watch())
         assert points(whole, problem) == points(quick, problem)
+        assert whole.solutions.ids.tolist() == quick.solutions.ids.tolist()
         assert whole.chosen == quick.chosen
         assert (best.chosen is None) == (whole.chosen is None)
         if whole.chosen is not None:

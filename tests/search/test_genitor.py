@@ -221,6 +221,17 @@ def test_scores_are_those_of_a_fresh_measurement(crossover: str) -> None:
     ]
 
 
+def test_a_search_that_may_not_suppress_everything_begins_with_the_coarsest_scheme() -> None:
+    """Random schemes are nearly all too fine; by crossing them alone nothing feasible is met."""
+    space = Space([column(40, Family.CONTIGUOUS)])
+    problem = scripted(space, lambda b: (5 if b.sum() <= 3 else 1, 40 - int(b.sum())))
+    found = genitor(
+        replace(problem, k=5), GenitorSettings(20, 400, brood=20), np.random.default_rng(1), Watch()
+    )
+    assert found.chosen is not None
+    assert found.scores.k[found.chosen] == 5
+
+
 # What a run reports
 
 
