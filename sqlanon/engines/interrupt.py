@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.05
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB says in place of what a signal handler raised."""
+
+
+@contextmanager
+def keeping_interrupts() -> Iterator[None]:
+    """For statements on the main thread that are too short for a thread of their own.
+
+    DuckDB looks for signals while it works. When a handler raises KeyboardInterrupt, DuckDB
+    drops it and raises a plain RuntimeError; here it becomes a KeyboardInterrupt again.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != _INTERRUPTED:
+            raise
+        raise KeyboardInterrupt from None
 
 
 def interruptible(call: Callable[[], T], interrupt: Callable[[], object]) -> T:

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from sqlanon import resources
 from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
+from sqlanon.engines.interrupt import keeping_interrupts
 from sqlanon.errors import EngineError
 from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
@@ -98,7 +99,8 @@ class _Table:
                 self._connection.execute(
                     resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
                 )
-            self.stored = self._load()
+            with keeping_interrupts():
+                self.stored = self._load()
         except duckdb.Error as error:
             self._connection.close()
             raise EngineError(
@@ -131,7 +133,7 @@ class _Table:
                 [None if a is None else a.ravel() for a in lists], pa.list_(kind)
             )
         self._connection.register("incoming", pa.table(columns))
-        with _private_files():
+        with keeping_interrupts(), _private_files():
             self._connection.execute("INSERT OR REPLACE INTO evaluation BY NAME FROM incoming")
         self._connection.unregister("incoming")
         self._pending.clear()

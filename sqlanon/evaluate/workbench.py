@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.engines.base import Tracer
+from sqlanon.engines.interrupt import keeping_interrupts
 from sqlanon.evaluate.answer import with_suppressible
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.demands import Demands
@@ -141,7 +142,7 @@ class Workbench:
         name, statement = self._statement(database, layout, group.rolled_up, details)
         with self._lock:
             self.queries += 1
-        with self.tracer.running(f"{name} -- {len(members)} schemes"):
+        with keeping_interrupts(), self.tracer.running(f"{name} -- {len(members)} schemes"):
             fetched = database.connection.execute(statement, arguments).fetchnumpy()
         found = {column: np.asarray(values) for column, values in fetched.items()}
         return found if self._judge is None else self._judge.read(found, layout, detail)
@@ -220,15 +221,16 @@ class Workbench:
         self._create(name, table)
 
     def _create(self, name: str, table: pa.Table) -> None:
-        with self.tracer.running(f"CREATE TABLE {name}"):
+        with keeping_interrupts(), self.tracer.running(f"CREATE TABLE {name}"):
             for database in self._databases:
                 database.load(name, table)
 
     def _drop(self, name: str) -> None:
         beside = () if self._judge is None else self._judge.table_names(name)
-        for database in self._databases:
-            for table in (name, f"{name}_labels", *beside):
-                database.drop(table)
+        with keeping_interrupts():
+            for database in self._databases:
+                for table in (name, f"{name}_labels", *beside):
+                    database.drop(table)
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -1,0 +1,75 @@
+"""`sqlanon search` and signals that end it without a result."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from search_table import write_search_folder
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+
+def stopped(
+    folder: Path, method: str, sent: list[signal.Signals], *options: str
+) -> tuple[int, str, str]:
+    """Status and streams of a search that gets signals, 2 ms apart, while it scores schemes."""
+    log = folder / "log.txt"
+    with log.open("w") as errors:
+        search = subprocess.Popen(
+            [sys.executable, "-m", "sqlanon", "-v", "search", "policy.yml", "--method", method,
+             "-q", *options],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 60
+        while "score_masks" not in log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for each in sent:
+            search.send_signal(each)
+            time.sleep(0.002)
+        out, _ = search.communicate(timeout=60)
+    finally:
+        search.kill()
+    return search.returncode, out.decode(), log.read_text()
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize(
+    ("section", "sent", "status"),
+    [
+        ({"method": "nsga2", "evaluations": 10**9}, [signal.SIGINT, signal.SIGINT], 130),
+        ({"method": "nsga2", "evaluations": 10**9}, [signal.SIGTERM, signal.SIGTERM], 143),
+        ({"method": "reference-direction", "points": 10_000}, [signal.SIGTERM], 143),
+        ({"method": "reference-direction", "points": 10_000}, [signal.SIGINT] * 2, 130),
+    ],
+)
+def test_the_program_ends_without_a_result(
+    tmp_path: Path,
+    section: dict[str, object],
+    sent: list[signal.Signals],
+    status: int,
+    options: list[str],
+) -> None:
+    """The last of the signals ends the program: exit status 128 + its number (docs/search.md)."""
+    write_search_folder(tmp_path, section)
+    for _ in range(5):
+        returned, out, err = stopped(tmp_path, str(section["method"]), sent, *options)
+        if returned:  # else the process saw both signals as one, which ends the search alone
+            break
+    assert returned == status, err[-2_000:]
+    assert "Traceback" not in err
+    assert err.split()[-1] == "stopped"
+    if options:
+        assert json.loads(out) == {"error": "stopped", "status": status}
+    else:
+        assert out == ""
