@@ -67,12 +67,25 @@ def test_going_on_starts_from_the_chosen_point(folder: Path) -> None:
 
 
 def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
-    done = walk(folder, "fly away\n99\nsave missing/folder.json\ntake 0\n")
+    wrong = {
+        "fly away": "'fly away' is not an answer",
+        "take": "'take' is not an answer",
+        "99": "there is no solution 99; the last step has 1 solution, numbered from 0",
+        "-1": "there is no solution -1; the last step has 1 solution, numbered from 0",
+        "take 99": "there is no solution 99; this step has 1 solution, numbered from 0",
+        "take x": "'x' is not a whole number",
+        "points x": "'x' is not a whole number",
+        "points 2.5": "'2.5' is not a whole number",
+        "points 0": "a step needs at least one reference point, not 0",
+        "save missing/x.json": "missing/x.json: cannot be written (No such file or directory)",
+        "save result.json": "result.json: is where the result goes; name another file",
+    }
+    done = walk(folder, "\n".join([*wrong, "take 0", ""]))
     assert done.returncode == 0, done.stderr
-    assert "'fly away' is not an answer" in done.stdout
-    assert "there is no solution 99" in done.stdout
-    assert "No such file or directory" in done.stdout
-    assert "go on from solution N" in done.stdout
+    said = done.stderr.split("What next? ")
+    assert [each.splitlines()[0] for each in said if each] == list(wrong.values())
+    assert done.stderr.count("go on from solution N") == len(wrong)
+    assert "Errno" not in done.stderr
 
 
 def test_a_saved_walk_is_resumed(folder: Path) -> None:
@@ -92,11 +105,62 @@ def test_json_goes_to_standard_output_alone(folder: Path) -> None:
     assert json.loads(done.stdout)["method"] == "reference-direction"
 
 
+@pytest.mark.parametrize("answers", ["quit\n", "0\n", ""])
+def test_who_takes_nothing_still_gets_a_document(folder: Path, answers: str) -> None:
+    """The end of standard input is like quit."""
+    done = walk(folder, answers, "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("No solution was taken; nothing is written.")
+    document = json.loads(done.stdout)
+    assert (document["chosen"], document["objectives"]) == (None, ["nwp", "necd"])
+    assert all(each["feasible"] for each in document["solutions"])
+    assert not (folder / "result.json").exists()
+
+
+def test_quiet_shows_the_prompt_alone(folder: Path) -> None:
+    done = walk(folder, "0\npoints 2\ntake 0\n", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "What next? " * 3)
+
+
+def test_what_is_no_text_is_refused(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sqlanon", "search", "policy.yml", "-q"],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        input=b"\xff\xfe\n",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+    assert b"standard input is not text" in done.stderr
+
+
 def test_nothing_feasible_ends_with_3(tmp_path: Path) -> None:
+    """150 people are never 151; one class of them all comes closest. As for other searches."""
     search = {"method": "reference-direction", "points": 2}
     write_search_folder(tmp_path, search, privacy={"k": 151})
-    done = walk(tmp_path, "")
-    assert (done.returncode, done.stderr.strip()) == (3, "Nothing that was tried reaches k = 151.")
+    done = walk(tmp_path, "", "--json")
+    assert done.returncode == 3
+    assert done.stderr.startswith(
+        "No solution reaches the required privacy. The closest has k = 150 with NWP 1.0000, in a "
+        "source of 150 rows; the policy requires k = 151. That is more than there are rows"
+    )
+    document = result(tmp_path)
+    assert json.loads(done.stdout) == document
+    assert (document["chosen"], document["objectives"]) == (None, ["ach", "k"])
+    solutions = document["solutions"]
+    assert isinstance(solutions, list)
+    assert max(each["k"] for each in solutions) == 150
+    assert not any(each["feasible"] for each in solutions)
+
+
+def test_a_saved_walk_is_for_its_owner(folder: Path) -> None:
+    """Like a result: it lists the groups of columns, and so values of the data."""
+    assert walk(folder, "save my walk.json\nquit\n", "-q").returncode == 0
+    file = folder / "my walk.json"
+    assert "history" in json.loads(file.read_text(encoding="utf-8"))
+    if os.name != "nt":
+        assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -126,16 +127,12 @@ def test_what_may_be_a_workspace(folder: Path) -> None:
 def test_a_walk_is_saved_over_walks_only(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = iter(
-        ["save people.csv", "save mine.json", "save walk.json", "save walk.json", "quit"]
-    )
-    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    answers = ["save people.csv", "save mine.json", "save walk.json", "save walk.json", "quit"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(answers)))
     before = contents(folder)
     done = run("search", "policy.yml", "--method", "reference-direction", "-q")
-    assert "people.csv: is the source of the policy; name another file" in done.out
-    assert "mine.json: exists and is not a saved exploration of sqlanon" in " ".join(
-        done.out.split()
-    )
+    assert "people.csv: is the source of the policy; name another file" in done.err
+    assert "mine.json: exists and is not a saved exploration of sqlanon" in done.err
     assert "history" in json.loads((folder / "walk.json").read_text(encoding="utf-8"))
     assert contents(folder) == before | {"walk.json": (folder / "walk.json").read_bytes()}
 

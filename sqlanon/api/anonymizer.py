@@ -31,12 +31,12 @@ from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
-    WALK,
     WALK_START,
     given_settings,
     method_of,
     preference_of,
     problem_for,
+    resumed,
     run_method,
 )
 from sqlanon.api.used_files import refuse_workspace
@@ -53,7 +53,7 @@ from sqlanon.errors import (
 from sqlanon.model import LossName, Mode
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.scheme import Scheme
-from sqlanon.search.outcome import Outcome, Watch
+from sqlanon.search.outcome import Limits, Outcome, Watch
 from sqlanon.search.reference_direction import Exploration
 
 _log = logging.getLogger("sqlanon.publish")
@@ -152,14 +152,16 @@ class Anonymizer(Assessing):
     def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:
         """A walk along reference directions, from the policy's start to its preference.
 
-        `document` resumes a walk that `to_json` wrote. The walk scores schemes with this
-        object, which must stay open.
+        `document` resumes a walk that `to_json` wrote, with the seed, start and points of that
+        walk; another `seed` or another preference is refused. The policy's seconds and patience
+        are for every step. The walk scores schemes with this object, which must stay open.
         """
         section = self.policy.section.search
         given_settings(section)
         problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
+        limits = Limits(section.seconds, section.patience)
         if document is not None:
-            return Exploration.from_json(document, problem)
+            return resumed(document, problem, seed, limits)
         aim = problem.preference
         start = WALK_START if section.start is None else preference_of(section.start)
         return Exploration(
@@ -168,21 +170,17 @@ class Anonymizer(Assessing):
             preference=aim,
             n=section.points or 10,
             seed=section.seed if seed is None else seed,
+            limits=limits,
         )
 
     def explored(
         self, exploration: Exploration, chosen: bytes | None = None, seconds: float = 0.0
     ) -> SearchResult:
-        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken."""
-        archive = exploration.archive
-        keys = archive.solutions.keys
-        outcome = Outcome(
-            method=WALK,
-            solutions=archive.solutions,
-            scores=archive.scores,
-            chosen=keys.index(chosen) if chosen in keys else None,
-            objectives=(exploration.preference.loss_by, exploration.preference.bias_by),
-        )
+        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken.
+
+        Where no step met a feasible solution, those that come closest.
+        """
+        outcome = exploration.outcome(chosen)
         return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
 
     def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SearchError
 from sqlanon.evaluate import Evaluator
 from sqlanon.model import LossName
 from sqlanon.policy import SearchSection
@@ -22,9 +22,10 @@ from sqlanon.search.lattice import LatticeSettings
 from sqlanon.search.lattice_front import front
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.optimal import optimal
-from sqlanon.search.outcome import Outcome, Watch
+from sqlanon.search.outcome import Limits, Outcome, Watch
 from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Problem
+from sqlanon.search.reference_direction import METHOD, Exploration
 
 DEFAULT_PREFERENCE = Preference(loss=0.2, bias=1.0)
 """The papers' own point: little loss, any bias."""
@@ -66,7 +67,7 @@ METHODS = {
 }
 
 
-WALK = "reference-direction"
+WALK = METHOD
 """Not a method that runs by itself: the publisher chooses the way (Anonymizer.explore)."""
 WALK_START = Preference(loss=1.0, bias=0.0)
 """Where a walk starts unless the policy says so: everything lost and no bias at all, so that
@@ -149,3 +150,24 @@ def run_method(
     start = time.perf_counter()
     outcome = method.run(problem, settings, np.random.default_rng(seed), watch)
     return outcome, time.perf_counter() - start
+
+
+def resumed(document: object, problem: Problem, seed: int | None, limits: Limits) -> Exploration:
+    """A saved walk to the preference of the problem; its steps go by its own seed."""
+    walk = Exploration.from_json(document, problem, limits=limits)
+    if walk.preference != problem.preference:
+        raise SearchError(
+            f"the exploration was saved with the preference {_written(walk.preference)}, and the "
+            f"policy says {_written(problem.preference)}; put the former into the policy, or "
+            "start a new one"
+        )
+    if seed not in (None, walk.seed):
+        raise SearchError(
+            f"the exploration was saved with the seed {walk.seed}, not {seed}; leave the seed "
+            "out, or start a new one"
+        )
+    return walk
+
+
+def _written(point: Preference) -> str:
+    return f"{point.loss_by} {point.loss:g}, {point.bias_by} {point.bias:g}"

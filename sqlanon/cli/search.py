@@ -46,7 +46,7 @@ from sqlanon.model import counted
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
-    help="With reference-direction: go on with an exploration that was saved.",
+    help="With reference-direction only: go on with an exploration that was saved.",
 )
 @click.option(
     "--workspace",
@@ -84,23 +84,22 @@ def search(
         refuse_to_replace(output, RESULT, used)
         section = anonymizer.policy.section.search
         name = method or section.method
-        required = anonymizer.required_k
+        if resume is not None and name != WALK:
+            raise click.UsageError(f"--resume goes with --method {WALK}, not with {name}")
         if name == WALK:
             screen = Console(stderr=True, highlight=False) if as_json else console()
-            result = walk(anonymizer, resume, seed=seed, quiet=quiet, screen=screen)
+            kept = [each for each in used if each.path != resume]  # a walk may be saved again
+            kept.append(Used(output, "where the result goes"))
+            result = walk(anonymizer, resume, seed=seed, used=kept, quiet=quiet, screen=screen)
         else:
             with watching(
                 name, quiet=quiet, seconds=section.seconds, patience=section.patience
             ) as watch:
                 result = anonymizer.search(method=name, seed=seed, watch=watch)
-    if name == WALK and result.chosen is None:
-        if not result.solutions:
-            wanted = ", ".join([f"k = {required}", *result.required])
-            never = "; ".join(result.unreachable)
-            also = f" No release can satisfy {never}. Require less." if never else ""
-            click.echo(f"Nothing that was tried reaches {wanted}.{also}", err=True)
-            sys.exit(REQUIREMENT_FAILS)
+    if name == WALK and result.chosen is None and result.solutions[0].feasible is not False:
         click.echo("No solution was taken; nothing is written.", err=True)
+        if as_json:
+            print_json(result.to_dict())
         return
     result.write(output)
     if as_json:

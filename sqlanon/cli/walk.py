@@ -7,8 +7,11 @@ are lines of standard input, so that a script can walk as well as a person.
 from __future__ import annotations
 
 import json
+import re
 import signal
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -19,11 +22,13 @@ from rich.table import Table
 from sqlanon.api import Anonymizer
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import format_score
-from sqlanon.api.used_files import Used, files_of
+from sqlanon.api.used_files import Used
 from sqlanon.cli.progress import watching
 from sqlanon.cli.written import EXPLORATION, refuse_to_replace
 from sqlanon.errors import SearchError, SqlanonError
+from sqlanon.model import counted
 from sqlanon.preference import Preference
+from sqlanon.scheme.scheme_file import write_document
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.search.reference_step import Step
 
@@ -34,74 +39,132 @@ HELP = """\
   save FILE  write the exploration to a file, to go on later with --resume FILE
   quit       end without an answer"""
 
+_NUMBER = re.compile("-?[0-9]{1,9}")
+
 PLOT_WIDTH, PLOT_HEIGHT = 60, 14
 
 
 def walk(
-    anonymizer: Anonymizer, resume: Path | None, *, seed: int | None, quiet: bool, screen: Console
+    anonymizer: Anonymizer,
+    resume: Path | None,
+    *,
+    seed: int | None,
+    used: Sequence[Used],
+    quiet: bool,
+    screen: Console,
 ) -> SearchResult:
-    """Walks until the user takes a solution or quits; the result holds all efficient ones."""
-    exploration = anonymizer.explore(_read(resume) if resume else None, seed=seed)
+    """Walks until the user takes a solution or quits; the result holds all efficient ones.
+
+    It ends as well when standard input does, and when nothing feasible is found; the result
+    then holds what came closest. Files in `used` are never saved to.
+    """
+    exploration = _exploration(anonymizer, resume, seed)
     taken: int | None = None
     seconds = 0.0
     step = exploration.history[-1].step if exploration.history else None
     while taken is None:
-        start = time.perf_counter()
-        step = step or _next_step(exploration, quiet)
-        seconds += time.perf_counter() - start
-        if not len(step.solutions):
-            break
-        _show(step, exploration, screen)
-        answer = click.prompt("What next", prompt_suffix="? ", err=True).split()
-        if answer[:1] == ["quit"]:
+        if step is None or not len(step.solutions):
+            start = time.perf_counter()
+            step = _next_step(exploration, quiet)
+            seconds += time.perf_counter() - start
+            if not len(step.solutions):
+                break
+        if not quiet:
+            _show(step, exploration, screen)
+        answer = _answer()
+        if answer in (None, "quit"):
             break
         try:
-            taken, step = _obey(answer, exploration, step, screen, files_of(anonymizer.policy))
-        except (SqlanonError, ValueError, OSError) as error:
-            screen.print(f"{error}\n{HELP}", markup=False)
+            taken, step = _obey(answer or "", exploration, step, used)
+        except SqlanonError as error:
+            click.echo(f"{error}\n{HELP}", err=True)
     chosen = None if step is None or taken is None else step.solutions.keys[taken]
     return anonymizer.explored(exploration, chosen, seconds)
 
 
+def _exploration(anonymizer: Anonymizer, resume: Path | None, seed: int | None) -> Exploration:
+    """A new walk, or the one that was saved, which has a seed of its own."""
+    if resume is None:
+        return anonymizer.explore(seed=seed)
+    try:
+        exploration = anonymizer.explore(_read(resume))
+    except SearchError as error:
+        raise SearchError(f"{resume}: {error}") from None
+    if seed not in (None, exploration.seed):
+        raise click.UsageError(
+            f"--seed {seed} does not go with --resume {resume}, which was saved with the seed "
+            f"{exploration.seed}; leave one of the two out"
+        )
+    return exploration
+
+
+def _answer() -> str | None:
+    """A line of standard input that is not blank; None at its end."""
+    while True:
+        click.echo("What next? ", nl=False, err=True)
+        try:
+            line = sys.stdin.readline() if sys.stdin is not None else ""
+        except UnicodeDecodeError:
+            raise SearchError("standard input is not text, so it holds no answers") from None
+        if not line:
+            click.echo(err=True)  # what follows is not an answer to the prompt
+            return None
+        if line.strip():
+            return line.strip()
+
+
 def _obey(
-    answer: list[str], exploration: Exploration, step: Step, screen: Console, used: list[Used]
+    answer: str, exploration: Exploration, step: Step, used: Sequence[Used]
 ) -> tuple[int | None, Step | None]:
     """The row that was taken, and the step to show next: None takes a new one."""
-    match answer:
+    match answer.split(maxsplit=1):
         case ["take", row]:
-            if not 0 <= int(row) < len(step.solutions):
-                raise SearchError(f"there is no solution {row} in this step")
-            return int(row), step
+            number, there = _number(row), counted(len(step.solutions), "solution")
+            if not 0 <= number < len(step.solutions):
+                raise SearchError(
+                    f"there is no solution {number}; this step has {there}, numbered from 0"
+                )
+            return number, step
         case ["points", number]:
-            exploration.n = int(number)
+            exploration.n = _number(number)
             return None, None
         case ["save", file]:
             refuse_to_replace(Path(file), EXPLORATION, used, "name another file")
-            text = json.dumps(exploration.to_json(), indent=2, ensure_ascii=False)
-            Path(file).write_text(text + "\n", encoding="utf-8")
-            screen.print(f"written to {file}", markup=False)
+            write_document(exploration.to_json(), file)
+            click.echo(f"written to {file}", err=True)
             return None, step
-        case [row]:
-            exploration.choose(int(row))
+        case [row] if _NUMBER.fullmatch(row):
+            exploration.choose(_number(row))
             return None, None
         case _:
-            raise SearchError(f"{' '.join(answer)!r} is not an answer")
+            raise SearchError(f"{answer!r} is not an answer")
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise SearchError(f"{text!r} is not a whole number")
+    return int(text)
 
 
 def _read(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SearchError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise SearchError(f"{path}: is not JSON ({error})") from None
+        raise SearchError(f"cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise SearchError(f"is not JSON ({error})") from None
 
 
 def _next_step(exploration: Exploration, quiet: bool) -> Step:
     number = len(exploration.history) + 1
+    limits = exploration.limits
     # Only Ctrl-C: after a step that a SIGTERM ended, the walk would wait for an answer.
     with watching(
-        f"step {number}", quiet=quiet, seconds=None, patience=None, signals=[signal.SIGINT]
+        f"step {number}",
+        quiet=quiet,
+        seconds=limits.seconds,
+        patience=limits.patience,
+        signals=[signal.SIGINT],
     ) as watch:
         return exploration.step(watch=watch)
 

@@ -11,6 +11,9 @@ import numpy as np
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Batch
 
+UNREPEATABLE = ("interrupted", "time")
+"""Ends of a search that the same seed does not bring about again."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -45,6 +48,14 @@ class Progress:
     best: float | None = None
     best_k: int | None = None
     message: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may end a search early by itself, as a Watch reads it."""
+
+    seconds: float | None = None
+    patience: int | None = None
 
 
 @dataclass

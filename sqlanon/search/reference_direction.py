@@ -10,43 +10,41 @@ G_2. (NSGA-II by itself prefers the higher k at equal ach: Example 7 answers G_8
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
+from sqlanon.model import counted
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Bits
 from sqlanon.search.front import Front, bits_of, take
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
-from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
+from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch
 from sqlanon.search.problem import Ints, Problem
-from sqlanon.search.reference_step import (
+from sqlanon.search.reference_step import Step, Visit, check_point, directed, points_of
+from sqlanon.search.saved_walk import (
     Catalogue,
-    Step,
-    Visit,
-    check_point,
-    check_unchanged,
-    directed,
-    points_of,
-    read_catalogue,
+    read_history,
     read_point,
-    read_visit,
+    write_models,
     write_point,
     write_visit,
 )
+from sqlanon.search.walk_document import VERSION, read_walk
 
-VERSION = 1
-"""Of the saved form."""
+METHOD = "reference-direction"
 
 Minimizer = Callable[[Problem], Outcome]
 """Minimizes ach for the preference of the problem it is given."""
 
 SHORT = Nsga2Settings(evaluations=5_000)
 """One minimization of several that build on each other needs less than one alone."""
+
+NO_LIMITS = Limits()
 
 
 class Exploration:
@@ -58,6 +56,7 @@ class Exploration:
 
     A `minimizer` replaces the short run of NSGA-II, which starts beside the best solutions
     known and depends on `seed`, the number of the step and that of the reference point.
+    `limits` are for every step without a watch of its own.
     """
 
     def __init__(
@@ -70,21 +69,33 @@ class Exploration:
         minimizer: Minimizer | None = None,
         settings: Nsga2Settings = SHORT,
         seed: int = 0,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         check_point("the start", start)
         check_point("the preference", preference)
-        _check_number(n)
         self.problem = problem
         self.start = start
         self.preference = preference
         self.n = n
         self.seed = seed
+        self.limits = limits
         self.history: list[Visit] = []
         self._minimizer = minimizer
         self._settings = settings
         # Whatever the preference, the solution with least ach and then least pref_dev is
         # strongly efficient: these are all that has to be kept of everything evaluated.
         self._archive = Front(problem.space)
+        self._closest = Front(problem.space)
+
+    @property
+    def n(self) -> int:
+        """The number of reference points of a step."""
+        return self._n
+
+    @n.setter
+    def n(self, number: int) -> None:
+        _check_number(number)
+        self._n = number
 
     @property
     def origin(self) -> Preference:
@@ -99,24 +110,57 @@ class Exploration:
         """The strongly efficient feasible solutions of everything evaluated, by NWP."""
         return self._archive
 
+    @property
+    def stopped(self) -> str:
+        """Why the steps ended; what keeps any of them from being repeated comes first."""
+        ended = {visit.step.stopped for visit in self.history}
+        return next((why for why in (*UNREPEATABLE, "patience") if why in ended), "finished")
+
+    def outcome(self, chosen: bytes | None = None) -> Outcome:
+        """All efficient solutions, `chosen` the key of the one that was taken.
+
+        When nothing feasible was met, those that come closest to the preference and to what
+        is required.
+        """
+        front = self._archive if len(self._archive) else self._closest
+        if not len(front):
+            raise SearchError("the walk has found nothing yet; take a step first")
+        keys = front.solutions.keys
+        aim = self.preference
+        return Outcome(
+            method=METHOD,
+            solutions=front.solutions,
+            scores=front.scores,
+            chosen=keys.index(chosen) if chosen in keys else None,
+            objectives=OBJECTIVES if front is self._closest else (aim.loss_by, aim.bias_by),
+            stopped=self.stopped,
+            reproducible=self.stopped not in UNREPEATABLE,
+        )
+
     def step(self, n: int | None = None, watch: Watch | None = None) -> Step:
         """Goes along the direction from q_t to q̄.
 
-        A watch that says stop ends the search early; its patience has no meaning here,
-        because the best ach of different reference points cannot be compared.
+        A watch that says stop ends the step early, with the best of what is known for the
+        reference points that are left. Its patience ends the search for one reference point,
+        and the next one follows: the best ach of different ones cannot be compared.
         """
         number = self.n if n is None else n
         _check_number(number)
-        watch = watch or Watch()
+        watch = watch or Watch(seconds=self.limits.seconds, patience=self.limits.patience)
         origin = self.origin
         references = directed(origin, self.preference, number)
+        stopped = "finished"
         for m, reference in enumerate(references):
             outcome = self._minimize(reference, m, watch)
             self._keep(outcome.solutions, outcome.scores)
+            if outcome.stopped == "patience":
+                stopped = "patience"
             # NSGA-II has reported its own steps; an interrupt may come between two of them.
-            if watch.stopped != "finished" or watch.step(Progress(message=f"{m + 1}/{number}")):
+            done = Progress(message=f"{m + 1}/{number}")
+            if watch.stopped != "finished" or watch.step(done, whole=False):
+                stopped = watch.stopped
                 break
-        found = self._cross_checked(origin, references, watch.stopped)
+        found = self._cross_checked(origin, references, stopped)
         self.history.append(Visit(found))
         return found
 
@@ -127,8 +171,8 @@ class Exploration:
         last = self.history[-1].step
         if not 0 <= row < len(last.solutions):
             raise SearchError(
-                f"the last step has {len(last.solutions)} solutions, numbered from 0; "
-                f"there is no solution {row}"
+                f"there is no solution {row}; the last step has "
+                f"{counted(len(last.solutions), 'solution')}, numbered from 0"
             )
         self.history[-1] = Visit(last, row)
         return self.origin
@@ -144,7 +188,7 @@ class Exploration:
         return {
             "version": VERSION,
             "k": self.problem.k,
-            "models": self._written_models(),
+            "models": write_models(self.problem),
             "start": write_point(self.start),
             "preference": write_point(self.preference),
             "n": self.n,
@@ -161,56 +205,26 @@ class Exploration:
         *,
         minimizer: Minimizer | None = None,
         settings: Nsga2Settings = SHORT,
+        limits: Limits = NO_LIMITS,
     ) -> Exploration:
         """A saved exploration, ready for its next step.
 
         Its schemes are measured anew: a SearchError says when the data or the policy are not
-        those that it was saved with.
+        those that it was saved with, or which key of the document is damaged.
         """
-        if not isinstance(document, Mapping) or document.get("version") != VERSION:
-            raise SearchError(f"this is not an exploration of format version {VERSION}")
-        try:
-            exploration = cls(
-                problem,
-                start=read_point("the start", document["start"], problem.preference),
-                preference=read_point("the preference", document["preference"], problem.preference),
-                n=document["n"],
-                minimizer=minimizer,
-                settings=settings,
-                seed=document["seed"],
-            )
-            exploration._restore(document)
-        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-            raise SearchError(
-                f"the exploration is damaged: {type(error).__name__} {error}"
-            ) from None
+        saved = read_walk(document)
+        exploration = cls(
+            problem,
+            start=read_point("the start", saved.start, problem.preference),
+            preference=read_point("the preference", saved.preference, problem.preference),
+            n=saved.n,
+            minimizer=minimizer,
+            settings=settings,
+            seed=saved.seed,
+            limits=limits,
+        )
+        exploration.history = read_history(saved, problem, exploration.remember)
         return exploration
-
-    def _restore(self, document: Mapping[str, Any]) -> None:
-        if document["k"] != self.problem.k:
-            raise SearchError(
-                f"the exploration was saved with k {document['k']}, not {self.problem.k}"
-            )
-        if document.get("models", []) != self._written_models():
-            raise SearchError(
-                "the exploration was saved with other privacy models; start a new one"
-            )
-        saved = document["schemes"]
-        if saved:  # else no step has found anything: as good as new
-            batch = read_catalogue(saved, self.problem.space)
-            scores = self.remember(batch)
-            points = points_of(self.problem, scores)
-            check_unchanged(saved, scores, points)
-            self.history = [
-                read_visit(visit, batch, scores, points) for visit in document["history"]
-            ]
-
-    def _written_models(self) -> list[dict[str, Any]]:
-        """The models to the last digit of their bounds, which words for people do not have."""
-        return [
-            {"measure": model.statistic.measure.value, **asdict(model)}
-            for model in self.problem.models
-        ]
 
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""
@@ -223,6 +237,10 @@ class Exploration:
         kept = take(scores, rows)
         points = np.column_stack(self.problem.loss_and_bias(kept))
         self._archive.offer(batch.take(rows), kept, points, -kept.k.astype(np.float64))
+        if not len(self._archive):
+            aim = replace(self.problem, preference=self.preference)
+            points = np.column_stack([aim.f1(scores), aim.f2(scores)])
+            self._closest.offer(batch, scores, points, aim.pref_dev(scores))
 
     def _minimize(self, reference: Preference, m: int, watch: Watch) -> Outcome:
         problem = replace(self.problem, preference=reference, evaluate=self.remember)
@@ -230,10 +248,10 @@ class Exploration:
             return self._minimizer(problem)
 
         def pass_on(progress: Progress) -> None:
-            if watch.step(progress):
+            if watch.step(progress, whole=False):
                 inner.interrupt()
 
-        inner = Watch(on_progress=pass_on)
+        inner = Watch(on_progress=pass_on, patience=watch.patience)
         rng = np.random.default_rng([self.seed, len(self.history), m])
         return nsga2(problem, self._settings, rng, inner, self._best_known(reference))
 
