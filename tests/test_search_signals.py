@@ -1,4 +1,4 @@
-"""`sqlanon search` and signals that end it without a result."""
+"""`sqlanon search` and signals: those that end it without a result, and Ctrl-C in a walk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 
 def stopped(
-    folder: Path, method: str, sent: list[signal.Signals], *options: str
+    folder: Path, method: str, sent: list[signal.Signals], *options: str, answers: bytes = b""
 ) -> tuple[int, str, str]:
     """Status and streams of a search that gets signals, 2 ms apart, while it scores schemes."""
     log = folder / "log.txt"
@@ -37,7 +37,7 @@ def stopped(
         for each in sent:
             search.send_signal(each)
             time.sleep(0.002)
-        out, _ = search.communicate(timeout=60)
+        out, _ = search.communicate(answers or None, timeout=60)
     finally:
         search.kill()
     return search.returncode, out.decode(), log.read_text()
@@ -73,3 +73,14 @@ def test_the_program_ends_without_a_result(
         assert json.loads(out) == {"error": "stopped", "status": status}
     else:
         assert out == ""
+
+
+def test_ctrl_c_ends_a_step_of_a_walk(tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"method": "reference-direction", "points": 10_000})
+    status, out, err = stopped(
+        tmp_path, "reference-direction", [signal.SIGINT], "--json", answers=b"take 0\n"
+    )
+    assert status == 0, err[-2_000:]
+    document = json.loads(out)
+    assert (document["stopped"], document["reproducible"]) == ("interrupted", False)
+    assert document["solutions"][document["chosen"]]["feasible"] is True

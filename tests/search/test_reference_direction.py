@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -257,3 +258,43 @@ def test_a_watch_ends_a_step() -> None:
 def test_wrong_beginnings_are_refused(wrong: dict[str, Any]) -> None:
     with problem_of(employees(), 2, FAR) as problem, pytest.raises(SearchError, match="at least"):
         Exploration(problem, **{"start": FAR, "preference": NEAR} | wrong)
+
+
+def test_patience_ends_the_search_for_one_reference_point() -> None:
+    """The next one follows, so that all are searched for: 100 generations of 40 each at most."""
+    seen: list[Progress] = []
+    settings = Nsga2Settings(population=40, evaluations=4_000, mutation=0.03)
+    with problem_of(random_histogram(1), 3, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=5, settings=settings)
+        step = exploration.step(watch=Watch(on_progress=seen.append, patience=2))
+    assert step.stopped == "patience"
+    assert [p.message for p in seen if p.message] == ["1/5", "2/5", "3/5", "4/5", "5/5"]
+    bests: list[float] = []
+    for progress in seen:
+        if not progress.message:
+            bests.append(np.inf if progress.best is None else progress.best)
+            continue
+        # Of one reference point: ended by two generations without a better one, not before.
+        better = [a > b or b == np.inf for a, b in pairwise(bests)]
+        if len(bests) < 100:
+            assert better[-2:] == [False, False]
+            assert all(a or b for a, b in pairwise(better[:-1]))
+        bests = []
+
+
+def test_what_comes_closest_is_kept_until_something_is_feasible() -> None:
+    """Of 12 employees no 13 are alike; the fully generalized table has all of them in a class."""
+    with problem_of(employees(), 13, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
+        with pytest.raises(SearchError, match="take a step first"):
+            exploration.outcome()
+        exploration.step()
+        outcome = exploration.outcome()
+        assert (outcome.chosen, outcome.objectives) == (None, ("ach", "k"))
+        assert outcome.scores.k.max() == 12
+    with problem_of(employees(), 12, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
+        exploration.step()
+        outcome = exploration.outcome()
+        assert outcome.objectives == ("nwp", "necd")
+        assert outcome.scores.k.tolist() == [12]
