@@ -50,7 +50,10 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
         ({"method": "nsga3"}, "method: found 'nsga3', expected 'auto', "),
         ({"seconds": 0}, "seconds: found 0, expected a number above 0"),
         ({"seconds": "5"}, "seconds: found '5', expected a number above 0"),
-        ({"crossover": 2}, "crossover: found 2, expected a number from 0 to 1 or 'new' or 'trad'"),
+        (
+            {"crossover": 2},
+            "crossover: found 2, expected a number from 0 to 1 or 'new', 'new_two_point' or 'trad'",
+        ),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"populaton": 9}, "populaton: unknown key; did you mean population?"),
     ],

@@ -22,7 +22,7 @@ from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.front import Front, bits_of
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
-from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.polish import Place, place_of, polish
 from sqlanon.search.problem import Problem
 from sqlanon.search.screen import Screen
@@ -203,7 +203,7 @@ class _Run:
             chosen=self._chosen(),
             objectives=OBJECTIVES,
             stopped=ended,
-            reproducible=ended not in ("time", "interrupted"),
+            reproducible=ended not in UNREPEATABLE,
             notes=(self._done,) if self._done else (),
         )
 

@@ -19,7 +19,7 @@ from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Bits, Space
 from sqlanon.search.crossover import Crossover, New, NewTwoPoint, Trad
-from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.population import Fitness, Population, parents
 from sqlanon.search.problem import Problem, exact_loss, shown_loss
 from sqlanon.search.taxonomy import Splits
@@ -241,6 +241,6 @@ def _outcome(run: Run) -> Outcome:
         chosen=next((i for i, rank in enumerate(front) if ks[rank] >= problem.k), None),
         objectives=(problem.loss.value, "k"),
         stopped=run.ended,
-        reproducible=run.ended not in ("time", "interrupted"),
+        reproducible=run.ended not in UNREPEATABLE,
         trajectory=tuple(run.trajectory),
     )

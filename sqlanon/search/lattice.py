@@ -21,7 +21,7 @@ from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
 from sqlanon.model import LossName
 from sqlanon.scheme import Batch, Space
-from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
 
 Values = npt.NDArray[Any]
@@ -222,7 +222,7 @@ class NodeScores:
             chosen=int(feasible[order[0]]) if len(feasible) else None,
             objectives=("k", self.problem.loss.value),
             stopped=self.watch.stopped,
-            reproducible=self.watch.stopped not in ("time", "interrupted"),
+            reproducible=self.watch.stopped not in UNREPEATABLE,
             notes=(
                 f"{self.evaluated:,} of {self.lattice.size:,} lattice nodes evaluated "
                 f"({share:.1%})",

@@ -20,7 +20,7 @@ from sqlanon.errors import SearchError
 from sqlanon.scheme import Bits
 from sqlanon.search.dominance import crowding, pareto_rank
 from sqlanon.search.front import Front
-from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.variation import mutate, one_point_crossover, random_population
 
@@ -135,7 +135,7 @@ class _Run:
             chosen=self._best(),
             objectives=OBJECTIVES,
             stopped="evaluations" if ended == "finished" else ended,
-            reproducible=ended not in ("time", "interrupted"),
+            reproducible=ended not in UNREPEATABLE,
         )
 
 
