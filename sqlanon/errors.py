@@ -60,10 +60,11 @@ class CheckError(SqlanonError):
     """A table cannot be audited as asked."""
 
 
-class ArgumentError(CheckError):
-    """What is asked of a check is no question; the message has arguments in backticks.
+class ArgumentError(SqlanonError):
+    """An argument is not of its type or range, or does not go with another one.
 
-    On the command line it is wrong usage, and options stand in place of the arguments.
+    The message has arguments in backticks. On the command line it is wrong usage, and options
+    stand in their place.
     """
 
     exit_status = 2

@@ -12,7 +12,7 @@ import pytest
 from small_table import CSV
 
 import sqlanon
-from sqlanon.errors import CheckError, EngineError
+from sqlanon.errors import ArgumentError, CheckError, EngineError
 
 
 @pytest.fixture
@@ -88,15 +88,15 @@ def test_nan_in_a_frame_is_missing(people: pd.DataFrame) -> None:
 
 
 def test_mistakes(people: pd.DataFrame) -> None:
-    with pytest.raises(CheckError, match="there is nothing to check"):
+    with pytest.raises(ArgumentError, match="there is nothing to check"):
         sqlanon.check(quasi="a")
-    with pytest.raises(CheckError, match="give `source` or `connection`, not both"):
+    with pytest.raises(ArgumentError, match="give `source` or `connection`, not both"):
         sqlanon.check(people, "sex", connection=duckdb.connect())
-    with pytest.raises(CheckError, match="data in this process are checked as a whole"):
+    with pytest.raises(ArgumentError, match="data in this process are checked as a whole"):
         sqlanon.check(people, "sex", table="people")
-    with pytest.raises(CheckError, match="the connection is taken for a database: give `table`"):
+    with pytest.raises(ArgumentError, match="the connection is taken for a database: give `table`"):
         sqlanon.check(duckdb.connect(), "sex")
-    with pytest.raises(CheckError, match="k is 0"):
+    with pytest.raises(ArgumentError, match="`k` is 0; give a whole number of at least 1"):
         sqlanon.check(people, "sex", k=0)
     with pytest.raises(CheckError, match="at least one quasi-identifier"):
         sqlanon.check(people)

@@ -13,7 +13,7 @@ import pytest
 from command_line import Run, message
 
 import sqlanon
-from sqlanon.errors import CheckError, EngineError
+from sqlanon.errors import ArgumentError, CheckError, EngineError
 from sqlanon.hierarchy import Hierarchy
 
 # Two classes of three: flu, flu, gout and flu, NULL, scurvy.
@@ -230,9 +230,9 @@ def test_mistakes(run: Run, options: list[str], said: str) -> None:
 
 
 def test_python_speaks_of_arguments(people: pd.DataFrame) -> None:
-    with pytest.raises(CheckError, match="`k_map` counts people of a population"):
+    with pytest.raises(ArgumentError, match="`k_map` counts people of a population"):
         sqlanon.check(people, ["age"], k_map=2)
-    with pytest.raises(CheckError, match="`distance` is ordered, which needs numbers or dates"):
+    with pytest.raises(ArgumentError, match="`distance` is ordered, which needs numbers or dates"):
         sqlanon.check(people, ["age"], sensitive="ill", t=0.1, distance="ordered")
 
 
@@ -276,9 +276,9 @@ def test_in_python(people: pd.DataFrame, folder: Path) -> None:
     whole = sqlanon.check(people, "age", sensitive="ill", reference=people[people.age == "20s"])
     assert math.isinf(whole.audit.sensitive[0].beta)  # nobody there has scurvy
     assert "unbounded" in str(whole)
-    with pytest.raises(CheckError, match="`l_kind` is 'any'; it is one of distinct, entropy"):
+    with pytest.raises(ArgumentError, match="`l_kind` is 'any'; it is one of distinct, entropy"):
         sqlanon.check(people, "age", sensitive="ill", l=2, l_kind="any")
-    with pytest.raises(CheckError, match="`distance` is 'far'; it is one of equal, ordered, hier"):
+    with pytest.raises(ArgumentError, match="`distance` is 'far'; it is one of equal, ordered"):
         sqlanon.check(people, "age", sensitive="ill", t=0.2, distance="far")
     with pytest.raises(EngineError, match=r"the reference 'nowhere' is neither a file"):
         sqlanon.check(people, "age", sensitive="ill", reference="nowhere")

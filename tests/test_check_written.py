@@ -10,7 +10,7 @@ import pytest
 from command_line import Run, message
 
 import sqlanon
-from sqlanon.errors import CheckError
+from sqlanon.errors import ArgumentError
 
 
 def audited(folder: Path, text: str, *quasi: str, name: str = "t.csv") -> sqlanon.CheckResult:
@@ -107,5 +107,5 @@ def test_a_column_has_one_role(run: Run, tmp_path: Path) -> None:
     said = message(2, run("check", "t.csv", "--qi", "a,b", "--sensitive", "b"))
     assert said.endswith("column 'b' is named by --qi and by --sensitive; leave one of the two out")
     assert "by --subject" in message(2, run("check", "t.csv", "--qi", "a", "--subject", "a"))
-    with pytest.raises(CheckError, match="column 'a' is named by `quasi` and by `subject`"):
+    with pytest.raises(ArgumentError, match="column 'a' is named by `quasi` and by `subject`"):
         sqlanon.check(tmp_path / "t.csv", "a", subject="a")

@@ -40,7 +40,7 @@ def test_the_least_policy() -> None:
         ({"weight": -1}, "weight: found -1, expected a number of at least 0"),
         ({"weight": "much"}, "weight: found 'much', expected a number of at least 0"),
         ({"weight": True}, "weight: found True, expected a number of at least 0"),
-        ({"weight": float("inf")}, "weight: found inf, expected a number of at least 0"),
+        ({"weight": float("inf")}, "weight: found inf, expected a finite number of at least 0"),
         (
             {"family": "taxonomical"},
             "family: found 'taxonomical', expected 'contiguous', 'taxonomic' or 'full-domain'; "

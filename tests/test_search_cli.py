@@ -135,7 +135,8 @@ def test_settings_that_do_not_fit(
     run: Run, tmp_path: Path, section: dict[str, Any], said: str
 ) -> None:
     write_search_folder(tmp_path, section)
-    assert message(1, run(*SEARCH)).startswith(f"error: search.{said}")
+    where = "error: policy.yml: a mistake in the policy\n  search."
+    assert message(1, run(*SEARCH)).startswith(where + said)
     assert not (tmp_path / "result.json").exists()
 
 

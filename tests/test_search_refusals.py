@@ -9,7 +9,7 @@ import pytest
 from search_table import POLICY, policy_with, write_search_folder
 
 import sqlanon
-from sqlanon.errors import PolicyError, SearchError
+from sqlanon.errors import ArgumentError, PolicyError, SearchError
 
 
 def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.SearchResult:
@@ -41,7 +41,24 @@ def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.Search
 def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], said: str) -> None:
     with pytest.raises(PolicyError) as caught:
         search(tmp_path, section)
-    assert str(caught.value) == f"search.{said}"
+    policy = tmp_path / "policy.yml"
+    assert str(caught.value) == f"{policy}: a mistake in the policy\n  search.{said}"
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({"method": "nsga2", "crossover": "new"}, "crossover new is not a number between 0 and 1"),
+        ({"method": "genitor", "crossover": 0.5}, "crossover must be new, new_two_point or trad, "
+         "not 0.5"),
+        ({"method": "genitor", "evaluations": 1}, "evaluations must be at least 2, not 1"),
+    ],
+)  # fmt: skip
+def test_settings_of_the_wrong_kind(tmp_path: Path, section: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        search(tmp_path, section)
+    where = f"{tmp_path / 'policy.yml'}: a mistake in the policy\n  search: {section['method']}: "
+    assert str(caught.value) == where + said
 
 
 @pytest.mark.parametrize(
@@ -78,18 +95,18 @@ def test_another_method_than_the_policys_has_its_defaults(tmp_path: Path) -> Non
 
 def test_what_is_refused_when_it_is_called(tmp_path: Path) -> None:
     with sqlanon.load(write_search_folder(tmp_path, {})) as anonymizer:
-        with pytest.raises(PolicyError, match=r"^there is no method 'fast'; there are auto, "):
+        with pytest.raises(ArgumentError, match=r"^there is no `method` 'fast'; there are auto, "):
             anonymizer.search(method="fast")
         with pytest.raises(PolicyError, match="reference-direction asks at every step"):
             anonymizer.search(method="reference-direction")
-        with pytest.raises(PolicyError, match="the seed is -1; give a whole number of at least 0"):
-            anonymizer.search(seed=-1)
 
 
 def test_ce_needs_a_label(tmp_path: Path) -> None:
     columns = {name: c for name, c in POLICY["columns"].items() if name != "outcome"}
     section = {"method": "front", "loss": "ce"}
-    with pytest.raises(PolicyError, match=r"^search\.loss: ce needs a column with the role label$"):
+    with pytest.raises(
+        PolicyError, match=r"policy\.yml: search\.loss: ce needs a column with the role label$"
+    ):
         search(tmp_path, section, columns=columns, others="drop")
     result = search(tmp_path, section)
     assert result.objectives == ("k", "ce")

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
+from sqlanon.api.population import population_source
 from sqlanon.api.published import Release
 from sqlanon.api.publishing import Publisher
 from sqlanon.api.release import (
@@ -41,6 +42,7 @@ from sqlanon.api.search import (
 )
 from sqlanon.api.used_files import refuse_workspace
 from sqlanon.api.utility import Assessing
+from sqlanon.arguments import function, optional, path, whole_number
 from sqlanon.compile import release_text
 from sqlanon.engines import open_source
 from sqlanon.errors import (
@@ -76,10 +78,14 @@ def load(
     """
     if connection is not None and data is not None:
         raise EngineError("give load() a connection or data, not both")
+    if not isinstance(policy, Mapping):
+        policy = path("policy", policy, "the path of a policy file, or a mapping")
+    workspace = optional(path, "workspace", workspace, "the path of a DuckDB file")
+    workers = optional(whole_number, "workers", workers, 1)
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
     origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
     if workspace is not None:
-        refuse_workspace(Path(workspace), checked, origin)
+        refuse_workspace(workspace, checked, origin)
     if data is not None:
         source = open_source(data=data)
     elif connection is not None:
@@ -89,6 +95,7 @@ def load(
     try:
         with telling_of_release(checked, source):
             check_columns(checked, source)
+            population_source(checked, source)  # its mistakes are told before any work
     except BaseException:
         source.engine.close()
         raise
@@ -111,14 +118,14 @@ class Anonymizer(Assessing):
         search and can end it early; without one the policy's seconds and patience apply.
         """
         section = self.policy.section.search
-        chosen, settings = method_of(section, method)
-        number = section.seed if seed is None else seed
-        if number < 0:
-            raise PolicyError(f"the seed is {number}; give a whole number of at least 0")
+        chosen, settings = method_of(self.policy, method)
+        given = optional(whole_number, "seed", seed, 0)
+        number = section.seed if given is None else given
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         loss = chosen.loss(section)
         if loss is LossName.CE and self.policy.label is None:
-            raise PolicyError("search.loss: ce needs a column with the role label")
+            wrong = "search.loss: ce needs a column with the role label"
+            raise PolicyError(f"{self.policy.origin}: {wrong}")
         with self._evaluator_for(chosen) as evaluator:
             problem = problem_for(evaluator, self.required_k, self.preference, loss)
             outcome, seconds = run_method(chosen, problem, settings, number, watch)
@@ -157,7 +164,7 @@ class Anonymizer(Assessing):
         are for every step. The walk scores schemes with this object, which must stay open.
         """
         section = self.policy.section.search
-        given_settings(section)
+        given_settings(self.policy)
         problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
         limits = Limits(section.seconds, section.patience)
         if document is not None:
@@ -169,7 +176,7 @@ class Anonymizer(Assessing):
             start=replace(aim, loss=start.loss, bias=start.bias),
             preference=aim,
             n=section.points or 10,
-            seed=section.seed if seed is None else seed,
+            seed=section.seed if seed is None else whole_number("seed", seed, 0),
             limits=limits,
         )
 
@@ -201,7 +208,8 @@ class Anonymizer(Assessing):
 
     def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
         """The SELECT that builds the release of a scheme, with a header that names it."""
-        released = self._scheme_to_release(scheme)
+        with telling_of_release(self.policy, self.source):
+            released = self._scheme_to_release(scheme)
         guarded = self.policy.section.publish.mode is Mode.VIEW
         header = header_of(self.policy, self.source, released, self._reached(scheme))
         source, notes = portable_source(self.source, dialect)
@@ -229,6 +237,8 @@ class Anonymizer(Assessing):
         Inside a transaction of the connection that `load` was given, no certificate is written
         and `certificates` is refused: call `release.write_certificate(folder)` after the commit.
         """
+        certificates = optional(path, "certificates", certificates, "the path of a folder")
+        optional(function, "on_stage", on_stage)
         file = file_to_rewrite(self.policy, self._origin) if rewrite else None
         try:
             with self._publisher(scheme) as publisher:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,12 +18,21 @@ from sqlglot import exp
 from sqlanon import hierarchy as hierarchies
 from sqlanon import resources
 from sqlanon.engines import Source, open_source, open_table
-from sqlanon.errors import DomainError, EngineError, HierarchyError, PolicyError, ResourceError
+from sqlanon.errors import (
+    DomainError,
+    EngineError,
+    HierarchyError,
+    PolicyError,
+    ResourceError,
+    SchemeError,
+    VerificationError,
+)
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import HierarchyBuilder, Quasi
 from sqlanon.histogram.atoms import column
 from sqlanon.model import Family, Kind, Value, format_value, parse_value, sort_key
 from sqlanon.policy import ColumnSection, HierarchySection, Others, Policy, Role
+from sqlanon.policy.problems import line_at
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,28 @@ def open_lent_source(policy: Policy, connection: DuckDBPyConnection) -> Source:
             f"{policy.origin}: source: with a connection it needs a table or query, found {found}"
         )
     return open_source(connection=connection, table=section.table, query=section.query)
+
+
+def is_empty(source: Source) -> bool:
+    """Whether a table has no rows."""
+    one = exp.select(exp.Literal.number(1).as_("n")).from_(source.relation.copy()).limit(1)
+    return not len(source.engine.fetch(one))
+
+
+def refuse_empty(source: Source) -> None:
+    """Refuses a source without rows, of which whatever else is said would mislead."""
+    if is_empty(source):
+        raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
+
+
+@contextmanager
+def telling_of_no_rows(source: Source) -> Iterator[None]:
+    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
+    try:
+        yield
+    except (DomainError, HierarchyError, SchemeError, VerificationError):
+        refuse_empty(source)
+        raise
 
 
 def check_columns(policy: Policy, source: Source) -> None:
@@ -147,7 +179,11 @@ def hierarchy_of(policy: Policy, source: Source, name: str) -> Hierarchy | Hiera
     if spec is None:
         return None
     if isinstance(spec, str):
-        return hierarchies.read(find_hierarchy(spec, policy.folder))
+        try:
+            return hierarchies.read(find_hierarchy(spec, policy.folder))
+        except HierarchyError as error:
+            where = line_at(("columns", name, "hierarchy"), "")
+            raise HierarchyError(f"{policy.origin}: {where}{error}") from None
     if spec.table is not None:
         return _from_table(source, spec.table, source.column(name).kind)
     return partial(_built, name, _builder(spec))

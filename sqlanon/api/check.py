@@ -13,6 +13,7 @@ from duckdb import DuckDBPyConnection
 from sqlglot import exp
 
 from sqlanon.api.check_models import Wanted
+from sqlanon.arguments import optional, refusal, share, text, texts, whole_number
 from sqlanon.engines import Source, open_source, open_table
 from sqlanon.engines.base import looked_in
 from sqlanon.engines.duckdb_sources import SUFFIXES, as_written, is_csv
@@ -84,7 +85,7 @@ def check(
         l=l, l_kind=l_kind, c=c, t=t, distance=distance, hierarchy=hierarchy or {}, beta=beta,
         delta=delta, alpha=alpha, k_map=k_map,
     )  # fmt: skip
-    columns, secret = names(quasi), names(sensitive)
+    columns, secret = names("quasi", quasi), names("sensitive", sensitive)
     opened = open_checked(source, table=table, query=query, connection=connection)
     with ExitStack() as stack:
         stack.callback(opened.engine.close)
@@ -116,6 +117,10 @@ def check_source(
     population_size: int | None = None,
 ) -> CheckResult:
     """The same for sources that are open already, and stay open (see `written`)."""
+    k = optional(whole_number, "k", k, 1)
+    population_size = optional(whole_number, "population_size", population_size, 1)
+    threshold = share("threshold", threshold)
+    optional(text, "subject", subject, "the name of a column")
     _refuse_two_roles(quasi, subject, sensitive)
     wanted = wanted or Wanted()
     if wanted.k_map is not None and population is None:
@@ -241,9 +246,9 @@ def _refuse_two_roles(quasi: Sequence[str], subject: str | None, sensitive: Sequ
                 )
 
 
-def names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """One name, or several; the letters of a name are not names."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def names(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns that an argument names: one, or several."""
+    return texts(argument, given, "the name of a column, or a list of them")
 
 
 def open_checked(
@@ -256,6 +261,10 @@ def open_checked(
     """Opens what `check` is to read. Close its engine when done."""
     if source is not None and connection is not None:
         raise ArgumentError("give `source` or `connection`, not both")
+    if not isinstance(source, Checked | None):
+        raise refusal("source", source, "a file, an address, a table of data, or a connection")
+    optional(text, "table", table, "the name of a table")
+    optional(text, "query", query, "a SELECT")
     if isinstance(source, pd.DataFrame | pa.Table):
         _refuse_choice(table, query, "data in this process are")
         return open_source(data=source)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlanon import hierarchy
+from sqlanon.arguments import number_above, number_from, optional, refusal, share, whole_number
 from sqlanon.engines import Source
 from sqlanon.errors import ArgumentError
 from sqlanon.hierarchy import Hierarchy
@@ -48,6 +48,8 @@ class Wanted:
     k_map: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_numbers()
+        self._check_hierarchies()
         for problem in self._problems():
             raise ArgumentError(problem)
 
@@ -58,7 +60,7 @@ class Wanted:
                 f"`hierarchy`: {strangers[0]!r} is not named by `sensitive`; name it there, or "
                 "leave its hierarchy out"
             )
-        found: list[Model] = [] if self.k_map is None else [KMap(None, self.k_map)]
+        found: list[Model] = [] if self.k_map is None else [KMap(None, int(self.k_map))]
         for name in sensitive:
             found += self._of_column(source, name)
         given = {"l": self.l, "t": self.t, "beta": self.beta, "delta": self.delta}
@@ -82,20 +84,20 @@ class Wanted:
     def _of_column(self, source: Source, name: str) -> Iterator[Model]:
         if self.l is not None:
             if self.l_kind == "entropy":
-                yield EntropyDiversity(name, self.l)
+                yield EntropyDiversity(name, float(self.l))
             elif self.l_kind == "recursive":
                 assert self.c is not None
-                yield RecursiveDiversity(name, self.c, int(self.l))
+                yield RecursiveDiversity(name, float(self.c), int(self.l))
             else:
                 yield DistinctDiversity(name, int(self.l))
         if self.t is not None:
-            yield Closeness(name, self.t, self._distance(source, name))
+            yield Closeness(name, float(self.t), self._distance(source, name))
         if self.beta is not None:
-            yield BetaLikeness(name, self.beta)
+            yield BetaLikeness(name, float(self.beta))
         if self.delta is not None:
-            yield DeltaDisclosure(name, self.delta)
+            yield DeltaDisclosure(name, float(self.delta))
         if self.alpha is not None:
-            yield AlphaAnonymity(name, self.alpha)
+            yield AlphaAnonymity(name, float(self.alpha))
 
     def _distance(self, source: Source, name: str) -> Distance:
         info, given = source.column(name), self.distance
@@ -113,17 +115,37 @@ class Wanted:
             )
         return Distance(given)
 
+    def _check_numbers(self) -> None:
+        optional(number_from, "l", self.l, 1)
+        for name, limit in (("c", TOLERANCE), ("beta", 0.0), ("delta", TOLERANCE)):
+            optional(number_above, name, getattr(self, name), limit)
+        for name in ("t", "alpha"):
+            optional(share, name, getattr(self, name))
+        optional(whole_number, "k_map", self.k_map, 1)
+
+    def _check_hierarchies(self) -> None:
+        expected = "a mapping from columns to hierarchies or files, such as {'ill': 'ill.csv'}"
+        if not isinstance(self.hierarchy, Mapping):
+            raise refusal("hierarchy", self.hierarchy, expected)
+        for name, each in self.hierarchy.items():
+            if not isinstance(each, Hierarchy | str | Path):
+                raise ArgumentError(
+                    f"`hierarchy`: that of {name!r} is {each!r:.60}; give a Hierarchy, or its file"
+                )
+
     def _problems(self) -> Iterator[str]:
-        kind = self.l_kind or "distinct"
+        """What texts say, and what arguments say together; the numbers are checked."""
+        kind = "distinct" if self.l_kind is None else self.l_kind
         if kind not in L_KINDS:
             yield f"`l_kind` is {kind!r}; it is one of {', '.join(L_KINDS)}"
         if self.l is None and self.l_kind is not None:
             yield f"`l_kind` is {kind}, but no `l` is given"
         if self.l is not None:
-            if not 1 <= self.l < math.inf:
-                yield f"`l` is {self.l:g}; give a number of at least 1"
             if kind != "entropy" and self.l != int(self.l):
-                yield f"`l` is {self.l:g}; {kind} l is a whole number, entropy l need not be one"
+                yield (
+                    f"`l` is {float(self.l):g}; {kind} l is a whole number, entropy l need not be "
+                    "one"
+                )
             if kind == "recursive" and self.c is None:
                 yield (
                     "recursive l needs `c`: the most frequent value must occur less than c times "
@@ -131,18 +153,8 @@ class Wanted:
                 )
         if self.c is not None and (self.l is None or kind != "recursive"):
             yield "`c` is for `l` with `l_kind` recursive only; give these, or leave it out"
-        for name, least in (("c", TOLERANCE), ("beta", 0), ("delta", TOLERANCE)):
-            value = getattr(self, name)
-            if value is not None and not least < value < math.inf:
-                yield f"`{name}` is {value:g}; give a number above {'1e-9' if least else 0}"
-        for name in ("t", "alpha"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                yield f"`{name}` is {value:g}; give a number from 0 to 1"
         if self.distance is not None:
             if self.distance not in list(Distance):
                 yield f"`distance` is {self.distance!r}; it is one of {', '.join(Distance)}"
             if self.t is None:
                 yield f"`distance` is {self.distance}, but no `t` is given"
-        if self.k_map is not None and self.k_map < 1:
-            yield f"`k_map` is {self.k_map}; give a whole number of at least 1"

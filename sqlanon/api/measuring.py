@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from sqlanon.api.bind import Origin, quasis_of
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
 from sqlanon.api.models import models_of, sensitive_hierarchies
 from sqlanon.api.places import telling_of_release
-from sqlanon.api.population import population_source
+from sqlanon.api.population import population_source, telling_of_population
 from sqlanon.api.reach import reaches_of
 from sqlanon.api.reached import Reached
 from sqlanon.api.release import SchemeLike, document_of, scheme_in
@@ -20,6 +20,7 @@ from sqlanon.api.search import DEFAULT_PREFERENCE, Method, preference_of
 from sqlanon.api.solution import Solution
 from sqlanon.api.unreachable import people_in, unreachable
 from sqlanon.api.writing import writings_of
+from sqlanon.arguments import refusal
 from sqlanon.engines import Source
 from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.evaluate import Evaluator
@@ -93,7 +94,8 @@ class Measuring:
         others = population_source(self.policy, self.source)
         assert others is not None
         reaches = reaches_of(self.policy, self.source, counted.space)
-        people = count_population(others, quasis, counted.space, reaches, section.subject)
+        with telling_of_population(self.policy, others):
+            people = count_population(others, quasis, counted.space, reaches, section.subject)
         return replace(counted, population=people)
 
     def _account_of_source(self) -> dict[str, Any]:
@@ -195,6 +197,8 @@ class Measuring:
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
         """The scores of several schemes, evaluated together."""
+        if isinstance(schemes, str | Path | Mapping) or not isinstance(schemes, Iterable):
+            raise refusal("schemes", schemes, "a list of schemes")
         found = [self.scheme(s) for s in schemes]
         batch = self.space.batch(found)
         if not len(batch):

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.api.bind import Origin, address_in
+from sqlanon.api.bind import Origin, address_in, telling_of_no_rows
 from sqlanon.engines import (
     DuckDBEngine,
     Opened,
@@ -99,9 +99,10 @@ def released_before(policy: Policy, source: Source) -> str:
 
 @contextmanager
 def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
-    """What fails on a source that is a release already says so, once."""
+    """What fails on a source that is a release already, or has no rows, says so, once."""
     try:
-        yield
+        with telling_of_no_rows(source):
+            yield
     except SqlanonError as error:
         already = released_before(policy, source)
         if not already or already in str(error):

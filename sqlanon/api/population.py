@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from sqlanon.api.bind import address_in, misfit
+from sqlanon.api.bind import address_in, is_empty, misfit, refuse_empty
 from sqlanon.engines import ColumnInfo, DuckDBEngine, Source, source_on
 from sqlanon.engines.addresses import database_path
 from sqlanon.engines.base import suggest
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, SubjectError
 from sqlanon.model import Kind
 from sqlanon.policy import Policy, Role
 
@@ -23,8 +24,6 @@ def population_source(policy: Policy, source: Source) -> Source | None:
     section = policy.section.population
     if section is None:
         return None
-    if section.table is None and section.query is None and section.file is None:
-        raise PolicyError(f"{policy.origin}: population: says no table, query or file to read")
     if section.file is None and not _is_beside_source(policy):
         raise PolicyError(
             f"{policy.origin}: population.connection: is another database than the source's; a "
@@ -43,6 +42,27 @@ def population_source(policy: Policy, source: Source) -> Source | None:
         engine.reading = reading  # messages go on to speak of the source
     _check_columns(policy, source, found)
     return found
+
+
+@contextmanager
+def telling_of_population(policy: Policy, population: Source) -> Iterator[None]:
+    """What fails while the people of a population are counted says where they are."""
+    try:
+        yield
+    except SubjectError as error:
+        where = f"{policy.origin}: population: {population.name}"
+        raise SubjectError(f"{where}: {error}") from None
+    except EngineError:
+        _refuse_empty(policy, population)
+        raise
+
+
+def _refuse_empty(policy: Policy, population: Source) -> None:
+    if is_empty(population):
+        raise PolicyError(
+            f"{policy.origin}: population: {population.name} has no rows; name a table of the "
+            "people that those of the source are a part of, or leave `population` out"
+        )
 
 
 def _is_beside_source(policy: Policy) -> bool:
@@ -71,9 +91,16 @@ def _check_columns(policy: Policy, source: Source, population: Source) -> None:
         for name in dict.fromkeys(wanted)
         if name not in present
     ]
-    for name in policy.columns_with(Role.QUASI):
-        if name in present:
-            problems += _differences(source.column(name), present[name])
+    others = [
+        line
+        for name in policy.columns_with(Role.QUASI)
+        if name in present
+        for line in _differences(source.column(name), present[name])
+    ]
+    if others:  # an empty CSV file has no types, only text
+        refuse_empty(source)
+        _refuse_empty(policy, population)
+    problems += others
     if problems:
         raise misfit(f"{policy.origin}: population", problems)
 

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.api.bind import Origin
+from sqlanon.api.bind import Origin, telling_of_no_rows
 from sqlanon.api.certificate_files import Files, stem_of, write_certificate
 from sqlanon.api.facts import Account, facts_of
 from sqlanon.api.homogeneity import homogeneity_of, refuse_homogeneity
@@ -145,7 +145,9 @@ class Publisher:
                     private.append(stack.enter_context(files.private()).path)
                     files.write(certificate, private[0])
 
-            published = publish(self.opened.engine, self.order, on_stage=on_stage, inspect=inspect)
+            engine = self.opened.engine
+            with telling_of_no_rows(self.source):
+                published = publish(engine, self.order, on_stage=on_stage, inspect=inspect)
             written = () if files is None else files.finish(private[0], published.target)
         facts, certificate = made[0]
         writer = partial(write_certificate, facts, self._stem())

@@ -56,8 +56,11 @@ class SearchResult:
         held = counted(rows, "row")
         if rows != people:
             held = f"{held} of {counted(people, 'person')}"
-        failed = "; ".join(str(each) for each in closest.models if not each.holds)
-        also = f" In the closest, {failed}." if failed else ""
+        failed = [str(each) for each in closest.models if not each.holds]
+        reached = closest.scores["k"] or 0
+        if failed and reached < self.required_k:
+            failed.insert(0, f"k = {self.required_k} does not hold: reached {reached}")
+        also = f" In the closest, {'; '.join(failed)}." if failed else ""
         return (
             f"No solution reaches the required privacy. The closest has k = {closest.scores['k']} "
             f"with NWP {closest.scores['nwp']:.4f}, in a source of {held}; the policy requires "
@@ -67,14 +70,19 @@ class SearchResult:
     def _help(self, closest: Solution) -> str:
         """What may help; where nothing does but other requirements, that alone."""
         rows, people = self.source["rows"], self.source["people"]
+        never = [f"No release can satisfy {'; '.join(self.unreachable)}. Require less."]
+        never = never if self.unreachable else []
         if people < self.required_k:
             who = "rows" if rows == people else "people"
-            return (
-                f"That is more than there are {who}, so nothing can reach it: choose a smaller "
-                f"privacy.k, or a source with more {who}."
+            never.insert(
+                0,
+                (
+                    f"There are fewer {who} than k = {self.required_k}, so nothing can reach it: "
+                    f"choose a smaller privacy.k, or a source with more {who}."
+                ),
             )
-        if self.unreachable:
-            return f"No release can satisfy {'; '.join(self.unreachable)}. Require less."
+        if never:
+            return " ".join(never)
         # With all columns in one group the table is one class, so a limit keeps it from that.
         limited = [c for c in closest.scheme.columns if c.coarsest.cuts]
         advice = "" if self.stopped == "finished" else "search longer, "

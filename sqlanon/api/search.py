@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.errors import PolicyError, SearchError
+from sqlanon.arguments import optional, text
+from sqlanon.errors import ArgumentError, PolicyError, SearchError
 from sqlanon.evaluate import Evaluator
 from sqlanon.model import LossName
-from sqlanon.policy import SearchSection
+from sqlanon.policy import Policy, SearchSection
+from sqlanon.policy.policy import refusal
 from sqlanon.policy.settings import PreferenceSection
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
@@ -77,39 +79,48 @@ the way to the preference leads along the trade-off of the two."""
 WALK_SETTINGS = frozenset({"start", "points"})
 
 
-def method_of(section: SearchSection, name: str | None) -> tuple[Method, Any]:
+def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
     """The method to use, the policy's or the named one, and its settings.
 
     What a policy sets is for its own method; another one runs with its defaults.
     """
-    given = given_settings(section)
-    wanted = name or section.method
+    section, given = policy.section.search, given_settings(policy)
+    wanted = optional(text, "method", name, "the name of a method") or section.method
     if wanted == WALK:
         raise PolicyError(f"{WALK} asks at every step; use explore(), or `sqlanon search`")
     if wanted not in METHODS:
-        raise PolicyError(f"there is no method {wanted!r}; there are {', '.join(METHODS)}")
+        raise ArgumentError(f"there is no `method` {wanted!r}; there are {', '.join(METHODS)}")
     method = METHODS[wanted]
-    return method, method.settings(**(given if wanted == section.method else {}))
+    if wanted != section.method:
+        return method, method.settings()
+    try:
+        return method, method.settings(**given)
+    except (PolicyError, SearchError) as error:
+        _, _, said = str(error).partition(": ")  # after what raised it
+        raise refusal(policy.origin, [f"search: {wanted}: {said}"]) from None
 
 
-def given_settings(section: SearchSection) -> dict[str, Any]:
+def given_settings(policy: Policy) -> dict[str, Any]:
     """What a policy sets for its own method; a setting of another one is a mistake."""
+    section = policy.section.search
     method = METHODS.get(section.method)
     known = WALK_SETTINGS if method is None else settings_of(method)
     given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
-    for key in given:
-        if key not in known:
-            allowed = ", ".join(sorted(known)) or "none"
-            raise PolicyError(
-                f"search.{key}: is not a setting of {section.method}; it has: {allowed}"
-            )
+    allowed = ", ".join(sorted(known)) or "none"
+    problems = [
+        f"search.{key}: is not a setting of {section.method}; it has: {allowed}"
+        for key in given
+        if key not in known
+    ]
     minimizes_ach = method is None or method.default_loss is None
     if minimizes_ach and section.loss not in (None, LossName.NWP):
-        raise PolicyError(
+        problems.append(
             f"search.loss: {section.method} minimizes ach, which weighs the loss of the "
             f"preference against its bias, not {section.loss}; name it as preference.loss, or "
             "choose a method that minimizes a loss"
         )
+    if problems:
+        raise refusal(policy.origin, problems)
     return given
 
 

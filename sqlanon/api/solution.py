@@ -63,6 +63,13 @@ class Solution:
         missing = [each.model.shortfall(np.array([each.value]))[0] for each in self.models]
         return float(max(missing, default=0.0))
 
+    def shortfalls(self, k: int) -> tuple[str, ...]:
+        """Which requirements the solution does not hold, k people and models, a sentence each."""
+        reached = self.scores["k"] or 0
+        short = [f"The scheme reaches k = {reached}; the policy requires {k}."] * (reached < k)
+        failed = [f"The scheme falls short: {each}." for each in self.models if not each.holds]
+        return (*short, *failed)
+
     @property
     def released(self) -> Scheme:
         """The scheme that a release is made of: a file's over the values that the file lists."""

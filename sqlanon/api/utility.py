@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlanon.api.bind import quasis_of
 from sqlanon.api.measuring import Measuring
 from sqlanon.api.release import SchemeLike, item_of, recipe_of
+from sqlanon.arguments import function, optional, refusal, text, texts, whole_number
 from sqlanon.compile import Recipe
 from sqlanon.engines.base import suggest
 from sqlanon.errors import UtilityError
@@ -57,12 +58,14 @@ class Assessing(Measuring):
         number from the table `data`. `target` is the column that a `model` predicts; unless
         given, the policy's label. `on_stage` hears what is going on.
         """
-        told = on_stage or (lambda stage: None)
-        statements = statements_in([sql] if isinstance(sql, str) else list(sql))
-        self._check(queries, seed, target, model)
+        told = optional(function, "on_stage", on_stage) or (lambda stage: None)
+        queries, seed = whole_number("queries", queries, 1), whole_number("seed", seed, 0)
+        statements = statements_in(texts("sql", sql, "a SELECT, or a list of them"))
+        self._check(target, model)
         told("counting")
         found = self.scheme(scheme)
-        feasible = self.measure(found).feasible
+        solution = self.measure(found)
+        short = solution.shortfalls(self.required_k) if solution.feasible is False else ()
         recipe = self._recipe(found)
         classes = released_classes(self.source.engine, recipe, found, guarded=self._is_view)
         told("random queries")
@@ -72,27 +75,25 @@ class Assessing(Measuring):
         )  # fmt: skip
         answers = self._answers(statements, recipe, seed, told)
         predicted, notes = self._accuracy(classes, target, model, seed, told)
-        if feasible is False:
+        if short:
             notes.append("the scheme does not hold what the policy requires")
         return Utility(
             rows=self.histogram.rows,
             released=int(classes.rows.sum()),
             marked=int(classes.rows[classes.is_marked].sum()),
-            feasible=feasible,
+            feasible=solution.feasible,
             workload=counts,
             queries=tuple(answers),
             accuracy=predicted,
             notes=tuple(notes),
+            shortfalls=short,
         )
 
-    def _check(self, queries: int, seed: int, target: str | None, model: str) -> None:
+    def _check(self, target: str | None, model: str) -> None:
         """Refuses at once what would be refused after a long while."""
-        if queries < 1:
-            raise UtilityError(f"{queries} random queries are asked for; take at least 1")
-        if seed < 0:
-            raise UtilityError(f"the seed is {seed}; give a whole number of at least 0")
         if model not in MODELS:
-            raise UtilityError(f"there is no model {model!r}; choose {' or '.join(MODELS)}")
+            raise refusal("model", model, " or ".join(MODELS))
+        optional(text, "target", target, "the name of a column")
         if target is None:
             return
         possible = [c.name for c in self.source.columns if self._is_released_as_it_is(c.name)]

@@ -49,11 +49,6 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
             screen.print(model_table(solution))
         screen.print(group_table(solution))
     if solution.feasible is False and required is not None:
-        if solution.k is not None and solution.k < required.k:
-            click.echo(
-                f"The scheme reaches k = {solution.k}; the policy requires {required.k}.", err=True
-            )
-        for each in solution.models:
-            if not each.holds:
-                click.echo(f"The scheme falls short: {each}.", err=True)
+        for line in solution.shortfalls(required.k):
+            click.echo(line, err=True)
         sys.exit(REQUIREMENT_FAILS)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -97,7 +98,7 @@ def front_table(result: SearchResult, most: int = 20) -> Table:
     """The solutions of a search, the chosen one marked; of many, an even selection.
 
     What they reach of a few models stands beside them; of more, how many fail, because a line
-    has room for few columns (see `reached_table`).
+    has room for few columns (see `reached_tables`).
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     # The measures that the search was for, and what was traded off, come after the usual scores.
@@ -128,19 +129,45 @@ BESIDE = 2
 """So many models fit beside the scores."""
 
 
-def reached_table(result: SearchResult, most: int = 20) -> Table | None:
-    """What the same solutions reach of the models, where these are too many for one line."""
-    models = _models(result)
-    if len(models) <= BESIDE:
-        return None
+def reached_tables(result: SearchResult, screen: Console, most: int = 20) -> list[Table]:
+    """What the same solutions reach of the models, where these are too many for one line.
+
+    As many tables as it takes to show every number on a screen of this width.
+    """
+    columns = list(range(len(_models(result))))
+    if len(columns) <= BESIDE:
+        return []
+    tables = []
+    while columns:
+        table = _reached_table(result, columns[:1], most)
+        taken = 1
+        while taken < len(columns):
+            wider = _reached_table(result, columns[: taken + 1], most)
+            if _width(wider, screen) > screen.width:
+                break
+            table, taken = wider, taken + 1
+        tables.append(table)
+        columns = columns[taken:]
+    return tables
+
+
+def _reached_table(result: SearchResult, columns: Sequence[int], most: int) -> Table:
+    """What the solutions reach of some of the models."""
+    titles = _short_names(_models(result))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for title in ("", "#", *_short_names(models)):
-        table.add_column(title, justify="right", no_wrap=True, min_width=len(title))
+    for title in ("", "#", *(titles[column] for column in columns)):
+        table.add_column(title, justify="right", no_wrap=True)
     for i in _shown(result, most):
         mark, style = ("→", "bold green") if i == result.chosen else ("", None)
-        reached = [_verdict(each) for each in result.solutions[i].models]
+        models = result.solutions[i].models
+        reached = [_verdict(models[column]) for column in columns]
         table.add_row(mark, str(i), *reached, style=style)
     return table
+
+
+def _width(table: Table, screen: Console) -> int:
+    """What a table takes where it has all the room."""
+    return Measurement.get(screen, screen.options.update(width=10_000), table).maximum
 
 
 def _models(result: SearchResult) -> list[Model]:

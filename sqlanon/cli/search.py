@@ -20,7 +20,7 @@ from sqlanon.cli.output import (
     group_table,
     legend,
     print_json,
-    reached_table,
+    reached_tables,
 )
 from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk
@@ -115,9 +115,10 @@ def _show(result: SearchResult, output: Path) -> None:
     """The trade-off, the chosen solution's groups, and what it took."""
     screen = console()
     screen.print(front_table(result))
-    reached = reached_table(result)
-    if reached is not None:
-        screen.print(reached)
+    reached = reached_tables(result, screen)
+    for table in reached:
+        screen.print(table)
+    if reached:
         for line in legend(result):
             screen.print(line, markup=False)
     if result.solution is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sqlanon.api.solution import format_label
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.errors import UtilityError
 from sqlanon.utility import MODELS, Utility
+from sqlanon.utility.queries import parts_of
 
 EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(age) FROM data'"
 
@@ -31,13 +32,17 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
 )
 @click.option(
     "--workload",
-    type=int,
+    type=click.IntRange(min=1),
     default=1000,
     show_default=True,
     help="How many random COUNT queries are asked.",
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help="The seed of everything random."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="The seed of everything random.",
 )
 @click.option(
     "--query",
@@ -80,6 +85,7 @@ def utility(
     label, which needs the extra sqlanon[utility]. Ends with exit status 3 when the policy's
     privacy requirement does not hold.
     """
+    _refuse_several(sql)
     texts = [*sql, *(_read(file) for file in files)]
     with sqlanon.load(policy) as anonymizer, _stages(quiet=as_json) as on_stage:
         found = anonymizer.utility(
@@ -96,8 +102,20 @@ def utility(
     else:
         _show(found, console())
     if found.feasible is False:
-        click.echo("The scheme does not hold what the policy requires.", err=True)
+        for line in found.shortfalls:
+            click.echo(line, err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+def _refuse_several(queries: Sequence[str]) -> None:
+    """An option is one query, so that its number tells which option a message is about."""
+    for number, text in enumerate(queries, 1):
+        found = len(list(parts_of(text, number)))
+        if found > 1:
+            raise click.UsageError(
+                f"--query number {number} holds {found} statements; give one SELECT, and --query "
+                "again for the next, or a file of them with --queries"
+            )
 
 
 def _read(file: Path) -> str:

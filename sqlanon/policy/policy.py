@@ -127,16 +127,17 @@ def parse_policy(
         raise PolicyError(f"{origin}: is nested too deeply") from None
     except ValidationError as error:
         lines = [*describe(error, document), *problems, *contradictions(error, document)]
-        raise _refusal(origin, lines) from None
+        raise refusal(origin, lines) from None
     if problems:
-        raise _refusal(origin, problems)
+        raise refusal(origin, problems)
     return Policy(section, folder or Path(), origin, expansion)
 
 
 _KINDS = {type(None): "nothing", str: "plain text", list: "a list"}
 
 
-def _refusal(origin: str, problems: list[str]) -> PolicyError:
+def refusal(origin: str, problems: list[str]) -> PolicyError:
+    """What to raise for the mistakes of a policy, a line each."""
     count = f"{len(problems)} mistakes" if len(problems) > 1 else "a mistake"
     lines = "\n".join(f"  {problem}" for problem in problems)
     return PolicyError(f"{origin}: {count} in the policy\n{lines}")

@@ -149,3 +149,9 @@ class PopulationSection(SourceSection):
         str | None,
         about("The column that names the person a row is about; unless given, rows are people."),
     ] = None
+
+    @model_validator(mode="after")
+    def _some_relation(self) -> PopulationSection:
+        if self.table is None and self.query is None and self.file is None:
+            raise ValueError("says no table, query or file to read; give one of them")
+        return self

@@ -40,6 +40,7 @@ def _path(problem: Any, document: Any) -> Path:
     """The key path of a mistake, without the alternatives of unions that pydantic adds."""
     path: list[Any] = []
     value = document
+    *_, last = problem["loc"] or (None,)
     for step in problem["loc"]:
         is_key = isinstance(value, Mapping) and step in value
         is_index = isinstance(value, Sequence) and isinstance(step, int) and step < len(value)
@@ -50,7 +51,8 @@ def _path(problem: Any, document: Any) -> Path:
         elif is_index:
             path.append(step)
             value = value[step]
-        elif problem["type"] == "missing" and isinstance(step, str):
+        elif problem["type"] == "missing" and step is last and isinstance(step, str):
+            # What is above a missing key is there; any other step names an alternative.
             path.append(step)
     return tuple(path)
 
@@ -75,6 +77,8 @@ def _lines(path: Path, problems: list[Any]) -> list[str]:
     found = problems[0]["input"] if "missing" not in by_kind else by_kind["missing"]["input"]
     if is_secret(path):
         return [f"{where}: found {'nothing' if found is None else 'no text'}, expected {allowed}"]
+    if "finite_number" in by_kind:
+        allowed = allowed.replace("a number", "a finite number")
     return [f"{where}: found {_found(found)}, expected {allowed}{_meant(found, path)}"]
 
 

@@ -85,6 +85,7 @@ class PolicySection(Section):
             frozenset({"preference", "search"}): self._about_the_walk,
             frozenset({"source", "publish"}): self._about_the_place,
             frozenset({"publish"}): self._about_a_view,
+            frozenset({"publish", "privacy", "population"}): self._about_the_population_of_a_view,
         }
 
     def _about_people(self) -> Iterator[str]:
@@ -220,6 +221,15 @@ class PolicySection(Section):
             yield (
                 f"publish.to: {publish.to!r} is the source itself; take another name, or "
                 "mode: replace without this"
+            )
+
+    def _about_the_population_of_a_view(self) -> Iterator[str]:
+        counts = self.privacy is not None and self.privacy.k_map is not None
+        is_file = self.population is not None and self.population.file is not None
+        if self.publish.mode is Mode.VIEW and counts and is_file:
+            yield (
+                "population.file: a view with k_map counts the population at every read, and "
+                "reads what is in its own database; copy the file into a table there"
             )
 
     def _about_a_view(self) -> Iterator[str]:

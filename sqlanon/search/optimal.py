@@ -106,9 +106,9 @@ class _Search:
 
     def outcome(self) -> Outcome:
         best = self._lattice.top if self._best is None else self._best
-        notes = ["exact: no node that reaches k has less loss"]
+        wanted = "k and satisfies every model" if self._problem.models else "k"
+        notes = [f"exact: no node that reaches {wanted} has less loss"]
         if self._best is None:
-            wanted = "k and satisfies every model" if self._problem.models else "k"
             notes = [f"no node of the lattice reaches {wanted}"]
         if self._nodes.over and self._open().any():
             notes = ["ended early: better solutions may exist"]

@@ -38,7 +38,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Answer:
-    """A query with what it yields; `release` is None where that is NULL."""
+    """A query with what it yields; `release` is None where that is NULL, NaN or infinite."""
 
     sql: str
     source: Number
@@ -68,14 +68,15 @@ def statements_in(texts: Sequence[str]) -> list[Statement]:
     found: list[Statement] = []
     for text in texts:
         before = len(found)
-        for part in _parts(text, before + 1):
+        for part in parts_of(text, before + 1):
             found.append(Statement(len(found) + 1, part, _parsed(part, len(found) + 1)))
         if len(found) == before:
             raise UtilityError(f"query {before + 1} is empty; write a SELECT, such as {_EXAMPLE}")
     return found
 
 
-def _parts(text: str, number: int) -> Iterator[str]:
+def parts_of(text: str, number: int) -> Iterator[str]:
+    """The statements of a text, which semicolons part; `number` is that of the first."""
     try:
         tokens = sqlglot.tokenize(text, dialect="duckdb")
     except sqlglot.TokenError:
@@ -118,7 +119,14 @@ def answer(engine: Engine, statement: Statement, source: exp.Expr, release: Sql)
             f"{where} yields NULL on the source, so there is nothing to compare with; loosen its "
             "conditions"
         )
+    if not math.isfinite(of_source):
+        raise UtilityError(
+            f"{where} yields {of_source} on the source, which nothing can be compared with; leave "
+            "such values out of it"
+        )
     of_release = _run(engine, statement, release, name, f"{where} on the release")
+    if of_release is not None and not math.isfinite(of_release):
+        of_release = None
     return Answer(" ".join(statement.text.split()), of_source, of_release)
 
 
@@ -150,7 +158,7 @@ def _run(
 
 
 def _number(table: pa.Table, where: str) -> Number | None:
-    """The one number of an answer; None for NULL and for what is not finite."""
+    """The one number of an answer, None for NULL; it may be NaN or infinite."""
     if table.num_columns != 1 or table.num_rows != 1:
         found = f"{table.num_columns} columns" if table.num_columns != 1 else "several rows"
         found = found if table.num_rows else "no row"
@@ -162,8 +170,6 @@ def _number(table: pa.Table, where: str) -> Number | None:
         raise UtilityError(
             f"{where} yields a {table.schema.types[0]}, not a number; aggregate, such as {_EXAMPLE}"
         )
-    if not math.isfinite(value):
-        return None
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     return value

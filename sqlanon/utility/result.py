@@ -24,6 +24,7 @@ class Utility:
     released  rows of the release, those with the marker among them
     marked    rows of the release that hold the marker
     feasible  whether the policy would let the scheme be released; None where it asks for nothing
+    shortfalls  what the scheme does not hold of the policy's requirements, a sentence each
     """
 
     rows: int
@@ -34,6 +35,7 @@ class Utility:
     queries: tuple[Answer, ...] = ()
     accuracy: Accuracy | None = None
     notes: tuple[str, ...] = ()
+    shortfalls: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """A document for JSON."""

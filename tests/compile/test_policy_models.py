@@ -125,7 +125,6 @@ def test_the_database_of_the_population(
 @pytest.mark.parametrize(
     ("population", "error", "message"),
     [
-        ({}, PolicyError, "population: says no table, query or file"),
         ({"table": "everybodi"}, EngineError, "population: .*no table 'everybodi'"),
         ({"query": "SELECT 1 AS s"}, PolicyError, "column 'sex' is not in query"),
         ({"query": "SELECT 1 AS sex"}, PolicyError, "'sex' is INTEGER, the source's is VARCHAR"),

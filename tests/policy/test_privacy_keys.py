@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -23,6 +24,20 @@ COLUMNS = {
         ({"t_closeness": {"t": 2}}, "t_closeness.t: found 2, expected a number from 0 to 1"),
         ({"t_closeness": [{"t": 0.1, "x": 1}]}, "t_closeness.0.x: unknown key; known here: "
          "columns, t, distance"),
+        ({"l_diversity": {}}, "l_diversity.l: is missing; expected a number of at least 1"),
+        ({"l_diversity": [{"l": 2}, {"kind": "entropy"}]}, "l_diversity.1.l: is missing; expected "
+         "a number of at least 1"),
+        ({"t_closeness": {}}, "t_closeness.t: is missing; expected a number from 0 to 1"),
+        ({"t_closeness": [{}]}, "t_closeness.0.t: is missing; expected a number from 0 to 1"),
+        ({"beta_likeness": {}}, "beta_likeness.beta: is missing; expected a number above 0"),
+        ({"delta_disclosure": [{}]}, "delta_disclosure.0.delta: is missing; expected a number "
+         "above 1e-9"),
+        ({"alpha_k": {}}, "alpha_k.alpha: is missing; expected a number from 0 to 1"),
+        ({"homogeneity": {}}, "homogeneity.accept: is missing; expected text that is not blank"),
+        ({"l_diversity": {"l": math.inf}}, "l_diversity.l: found inf, expected a finite number of "
+         "at least 1"),
+        ({"l_diversity": {"kind": "recursive", "l": 2, "c": math.inf}}, "l_diversity.c: found inf, "
+         "expected a finite number above 1e-9"),
         ({"l_diversity": {"l": 2.5}}, "l_diversity.l: found 2.5, expected a whole number for kind "
          "distinct"),
         ({"l_diversity": {"kind": "recursive", "l": 2}}, "l_diversity.c: is missing; kind "
@@ -50,6 +65,46 @@ COLUMNS = {
 )  # fmt: skip
 def test_mistakes(privacy: dict[str, Any], line: str) -> None:
     assert of(columns=COLUMNS, privacy={"k": 2, **privacy}) == [f"privacy.{line}"]
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "right"),
+    [
+        ("l_diversity", "ll", "l: is missing; expected a number of at least 1"),
+        ("t_closeness", "tt", "t: is missing; expected a number from 0 to 1"),
+        ("beta_likeness", "betta", "beta: is missing; expected a number above 0"),
+        ("delta_disclosure", "dleta", "delta: is missing; expected a number above 1e-9"),
+        ("alpha_k", "alfa", "alpha: is missing; expected a number from 0 to 1"),
+    ],
+)
+def test_a_key_that_is_spelled_wrong(key: str, wrong: str, right: str) -> None:
+    """One is unknown, the other is missing; neither names anything but keys of the policy."""
+    for given, place in (({wrong: 1}, key), ([{wrong: 1}], f"{key}.0")):
+        assert sorted(of(columns=COLUMNS, privacy={"k": 2, key: given})) == sorted(
+            [
+                f"privacy.{place}.{wrong}: unknown key; did you mean {right.partition(':')[0]}?",
+                f"privacy.{place}.{right}",
+            ]
+        )
+
+
+def test_a_population_says_where_it_is() -> None:
+    """With or without k_map, and beside other mistakes."""
+    line = "population: says no table, query or file to read; give one of them"
+    assert of(population={}) == [line]
+    assert of(population={"subject": "who"}, privacy={"k": 2, "k_map": 2}) == [line]
+    assert set(of(population={}, privacy={"k": 0})) > {line}
+
+
+def test_a_view_counts_a_population_of_its_own_database() -> None:
+    place = {"source": {"connection": "duckdb:///a.duckdb", "table": "t"}}
+    view = {"publish": {"mode": "view", "to": "v"}, "population": {"file": "all.csv"}}
+    assert of(**place, **view, privacy={"k": 2, "k_map": 2}) == [
+        "population.file: a view with k_map counts the population at every read, and reads what is "
+        "in its own database; copy the file into a table there"
+    ]
+    parse_policy({"columns": {"age": {"role": "quasi"}}, "one_row_per_person": True,
+                  **place, **view, "privacy": {"k": 2}})  # fmt: skip
 
 
 def test_a_model_needs_a_sensitive_column() -> None:

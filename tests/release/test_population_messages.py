@@ -36,6 +36,14 @@ def test_left_out_rows_need_no_word_of_it(tmp_path: Path, run: Run) -> None:
     assert "marked" not in said
 
 
+def test_another_database_is_refused_before_a_search(tmp_path: Path, run: Run) -> None:
+    """Without k_map too, where only the release counts the population."""
+    elsewhere = {"connection": "duckdb:///other.duckdb", "table": "everybody"}
+    write(tmp_path, CASES["distinct"], population=elsewhere)
+    said = message(1, run("search", "policy.yml"))
+    assert said.startswith("error: policy.yml: population.connection: is another database than")
+
+
 def test_columns_that_the_population_lacks_are_one_message(tmp_path: Path, run: Run) -> None:
     columns = {
         "town": {"role": "quasi"},

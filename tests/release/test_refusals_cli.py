@@ -209,8 +209,8 @@ def test_more_people_required_than_there_are(tmp_path: Path, run: Run) -> None:
     done = run("search", "policy.yml", "--quiet")
     assert (done.status, done.out) == (3, "")
     assert (
-        "in a source of 60 rows; the policy requires k = 61, distinct l = 1 on 'illness'. That is "
-        "more than there are rows"
+        "in a source of 60 rows; the policy requires k = 61, distinct l = 1 on 'illness'. There "
+        "are fewer rows than k = 61"
     ) in done.err
     assert "longer" not in done.err
     town_table.change(tmp_path, "DELETE FROM people WHERE name != 'Name 1'")

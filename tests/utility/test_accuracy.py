@@ -123,9 +123,6 @@ def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"target": "x"}, "column 'x' cannot be predicted: it is not released as it is"),
         ({"target": "yy"}, "cannot be predicted: it is no column of the source.*mean 'y'"),
-        ({"model": "oracle"}, "there is no model 'oracle'; choose logistic or forest"),
-        ({"seed": -1}, "the seed is -1"),
-        ({"queries": 0}, "0 random queries are asked for"),
     ],
 )
 def test_refusals(more: dict[str, Any], said: str) -> None:

@@ -65,7 +65,7 @@ def test_privacy_that_does_not_hold(run: Run, tmp_path: Path) -> None:
     write_folder(tmp_path, changed(privacy={"k": 3}))
     done = run(*UTILITY, "--workload", "5")
     assert done.status == 3
-    assert done.err == "The scheme does not hold what the policy requires.\n"
+    assert done.err == "The scheme reaches k = 2; the policy requires 3.\n"
     assert "6 of 6 rows" in done.out
 
 
@@ -80,8 +80,6 @@ def test_privacy_that_does_not_hold(run: Run, tmp_path: Path) -> None:
         (["--queries", "."], "error: .: cannot be read"),
         (["--target", "age"], "error: column 'age' cannot be predicted"),
         (["--target", "nobody"], "error: column 'nobody' cannot be predicted"),
-        (["--workload", "0"], "error: 0 random queries are asked for"),
-        (["--seed", "-1"], "error: the seed is -1"),
     ],
 )
 def test_mistakes(run: Run, folder: Path, options: list[str], said: str) -> None:
@@ -92,6 +90,32 @@ def test_mistakes(run: Run, folder: Path, options: list[str], said: str) -> None
 
 def test_a_model_that_is_not_there(run: Run, folder: Path) -> None:
     assert "'oracle' is not one of" in message(2, run(*UTILITY, "--model", "oracle"))
+
+
+def test_an_option_is_one_query(run: Run, folder: Path) -> None:
+    two = "SELECT COUNT(*) FROM data; SELECT 1"
+    said = message(2, run(*UTILITY, "--query", "SELECT ';' = '';", "--query", two))
+    assert "--query number 2 holds 2 statements; give one SELECT, and --query again" in said
+
+
+@pytest.mark.parametrize(("number", "shown"), [("NaN", "nan"), ("inf", "inf"), ("-inf", "-inf")])
+def test_what_is_not_finite_is_not_null(run: Run, folder: Path, number: str, shown: str) -> None:
+    said = message(1, run(*UTILITY, "--query", f"SELECT '{number}'::DOUBLE FROM data LIMIT 1"))
+    assert said.startswith(f"error: query 1 yields {shown} on the source, which nothing can be")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--workload", "0"], "'--workload': 0 is not in the range x>=1."),
+        (["--workload", "-5"], "'--workload': -5 is not in the range x>=1."),
+        (["--seed", "-1"], "'--seed': -1 is not in the range x>=0."),
+    ],
+)
+def test_an_option_out_of_its_range_is_wrong_usage(
+    run: Run, folder: Path, options: list[str], said: str
+) -> None:
+    assert message(2, run(*UTILITY, *options)).endswith(said)
 
 
 def test_an_error_is_a_document_with_json(run: Run, folder: Path) -> None:
