@@ -71,7 +71,10 @@ def test_preferences(papers: dict[str, Any], figure: str, key: str, names: list[
 def test_crossovers(papers: dict[str, Any]) -> None:
     found = papers["genitor"]
     names = {(row["variant"], row["population"], row["brood"]) for row in found["settings"]}
-    variants = ("NEW", "TRAD", "NEW with duplicates", "TRAD with duplicates")
+    variants = (
+        *("NEW", "NEW, two points", "TRAD"),
+        *("NEW with duplicates", "TRAD with duplicates"),
+    )
     assert names == {(v, p, 20) for v in variants for p in (20, 40)} | {("NEW", 20, 1)}
     for row in found["settings"]:
         assert row["feasible"] == len(row["final"]) == found["trials"] == 2

@@ -26,6 +26,7 @@ EVERYTHING = 1.0
 """The suppression limit: there is none in the paper."""
 VARIANTS: dict[str, dict[str, Any]] = {
     "NEW": {"crossover": "new"},
+    "NEW, two points": {"crossover": "new_two_point"},
     "TRAD": {"crossover": "trad"},
     "NEW with duplicates": {"crossover": "new", "allow_duplicates": True},
     "TRAD with duplicates": {"crossover": "trad", "allow_duplicates": True},
