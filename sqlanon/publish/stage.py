@@ -18,6 +18,7 @@ from sqlanon.publish.script import Script
 from sqlanon.publish.stages import Stages
 from sqlanon.publish.transaction import UNCHANGED
 from sqlanon.verify import (
+    Population,
     Reference,
     Verification,
     reference_of,
@@ -63,6 +64,7 @@ def build_stage(
         reference=_reference(engine, release, place),
         population=_population(release, place),
         population_subject=population_subject(release.recipe),
+        whole_population=_whole_population(engine, release, place),
     )
     try:
         verification = verify_release(engine, place.stage, expected)
@@ -93,6 +95,17 @@ def _population(release: Release, place: Place) -> exp.Expr | None:
         return None
     recipe = replace(release.recipe, source=place.source, population=place.population)
     return compile_population(recipe).subquery("population")
+
+
+def _whole_population(
+    engine: PublishingEngine, release: Release, place: Place
+) -> Population | None:
+    """The population as it is: how many people it has is a matter of no scheme."""
+    if place.population is None:
+        return None
+    columns = engine.columns(place.population)
+    whole = Source(engine, place.population, "the population", columns)
+    return Population(whole, release.recipe.population_subject)
 
 
 def _count_unseen(engine: PublishingEngine, release: Release, script: Script) -> dict[str, int]:

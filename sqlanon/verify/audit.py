@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.engines import Source
-from sqlanon.errors import CheckError, EngineError, SubjectError
+from sqlanon.errors import CheckError, EngineError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.model import counted
 from sqlanon.privacy import Measure, Model
 from sqlanon.render import render
 from sqlanon.verify.audited import Audit, Reached
 from sqlanon.verify.figures import ClassSize, Spread, spread_of_people, spread_of_rows
 from sqlanon.verify.measures import measure
+from sqlanon.verify.people import named_rows
 from sqlanon.verify.population import Matched, Population, match
 from sqlanon.verify.profile import Floats, Ints, Profile, profile
 from sqlanon.verify.reference import Reference, reference_of, renamed, usable_column
@@ -122,19 +122,12 @@ class Auditor:
 
     def spreads(self, threshold: float) -> tuple[Spread, Spread | None]:
         """The classes by rows, and with a subject by people."""
-        rows = None if self.subject_name is None else self._count_rows(self.subject_name)
+        rows = None if self.subject_name is None else named_rows(self.source, self.subject_name)
         classes = self.fetch("classes.sql")
         by_rows = spread_of_rows(_sizes(classes, "n_rows"), threshold)
         if rows is not None and rows != by_rows.total:
             raise self.changed()
         return by_rows, None if self.subject is None else self._by_people(classes, threshold)
-
-    def count_people(self) -> int:
-        """All people of the table; every row must say whose it is."""
-        if self.subject_name is not None:
-            self._count_rows(self.subject_name)
-        (found,) = self.fetch("all_people.sql")
-        return int(found["n_people"])
 
     def profile(
         self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
@@ -149,17 +142,6 @@ class Auditor:
         )
         whole = reference or reference_of(self.source, name, self.subject_name)
         return profile(found, name, info.kind, whole, hierarchy)
-
-    def _count_rows(self, subject: str) -> int:
-        """The rows of the table; every one must say whose it is."""
-        (found,) = self.fetch("unnamed.sql")
-        unnamed = int(found["n_unnamed"])
-        if unnamed:
-            raise SubjectError(
-                f"subject column {subject!r} is NULL in {counted(unnamed, 'row')}, so "
-                "nobody can tell how many people there are; fill it in or leave such rows out"
-            )
-        return int(found["n_rows"])
 
     def _by_people(self, classes: list[dict[str, Any]], threshold: float) -> Spread:
         sizes = _sizes(classes, "n_people")

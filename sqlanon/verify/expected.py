@@ -14,6 +14,7 @@ from sqlanon.model import Value
 from sqlanon.privacy import Model
 from sqlanon.verify.audited import Audit
 from sqlanon.verify.columns import Finding
+from sqlanon.verify.population import Population
 from sqlanon.verify.reference import Reference
 
 
@@ -44,6 +45,8 @@ class Expected:
     population      for k-map: a population generalized by the same SQL, anywhere, or a relation on
                     the engine of the staged table
     population_subject  the column of the population that says whose a row is
+    whole_population  the population before it was generalized, where people who fit no group are
+                    not in the generalized one
     uncovered_sensitive  sensitive columns that no model covers; each is a problem unless there
                     is a reason in
     homogeneity     why such columns are accepted
@@ -64,6 +67,7 @@ class Expected:
     reference: Mapping[str, Reference] = field(default_factory=dict)
     population: Source | exp.Expr | None = None
     population_subject: str | None = None
+    whole_population: Population | None = None
     uncovered_sensitive: tuple[str, ...] = ()
     homogeneity: str | None = None
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlanon.engines import Source
 from sqlanon.model import Kind
 from sqlanon.verify.keys import NUMBERS, Key, key, keys_of
+from sqlanon.verify.people import people_of
 from sqlanon.verify.profile import Ints
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ class Population:
     """A table of people that another one is a sample of, generalized as that one is.
 
     It has the same quasi-identifiers, and the same texts for the same groups. People are the
-    distinct values of `subject`, or the rows.
+    distinct values of `subject`, or the rows. `whole` is the population that it comes from, not
+    generalized, where those who fit no group are left out of it: they too are of the population.
     """
 
     source: Source
     subject: str | None = None
+    whole: Population | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Finder:
 
     def __init__(self, auditor: Auditor, population: Population) -> None:
         other = type(auditor)(population.source, auditor.names, population.subject)
-        self.size = other.count_people()
+        whole = population.whole or population
+        self.size = people_of(whole.source, whole.subject)
         pairs = zip(auditor.infos, other.infos, strict=True)
         numbers = [{one.kind, two.kind} <= NUMBERS for one, two in pairs]
         self.kinds = [Kind.DECIMAL if each else Kind.TEXT for each in numbers]

@@ -169,7 +169,7 @@ class _Verifier:
         if not isinstance(found, Source):
             engine = self.source.engine
             found = Source(engine, found, "the population", engine.columns(found))
-        return Population(found, self.expected.population_subject)
+        return Population(found, self.expected.population_subject, self.expected.whole_population)
 
     def _check_uncovered(self) -> None:
         """A class may share one disease; that is released only where someone says why."""
