@@ -119,8 +119,7 @@ def _middle(low: Value, high: Value, kind: Kind) -> Value:
 
 def top_cell(item: Generalized) -> str:
     """The label of a value that belongs to no group, where such values are to be hidden."""
-    hierarchy = item.column.hierarchy
-    top = hierarchy.levels[-1][0] if hierarchy and hierarchy.height else "*"
+    top = _top_label(item)
     for (start, stop), (label, *_) in zip(item.partition.runs, cells(item), strict=True):
         # A lone value is everything only where its label is not the value itself.
         several = item.column.domain.width > 1 or item.column.min_level > 0
@@ -131,6 +130,23 @@ def top_cell(item: Generalized) -> str:
                 "`unseen: leave_out`, or rename the value"
             )
     return top
+
+
+def _top_label(item: Generalized) -> str:
+    hierarchy = item.column.hierarchy
+    return hierarchy.levels[-1][0] if hierarchy and hierarchy.height else "*"
+
+
+def takes_unseen(item: Generalized, unseen: Unseen) -> bool:
+    """Whether values that belong to no group are released as the first group is.
+
+    So it is where they get the top label and all values are in that group already.
+    """
+    if unseen is not Unseen.TOP or item.output is not Output.LABEL:
+        return False
+    width = item.column.domain.width
+    has_all = 0 < width <= item.partition.runs[0][1]
+    return has_all and cells(item)[0] == (_top_label(item),)
 
 
 def released(recipe: Recipe) -> tuple[Released, ...]:

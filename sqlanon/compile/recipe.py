@@ -90,7 +90,8 @@ class Generalized:
     def takes_all(self) -> bool:
         """Whether there is one group, and what is written for it is true of any value.
 
-        The label of a single atom, the ends of a range and the name of a node are not.
+        The label of a single atom, the ends of a range and the name of a node are not; the mask
+        in place of a whole text is.
         """
         if len(self.partition) > 1:
             return False
@@ -101,8 +102,15 @@ class Generalized:
         return (
             self.output is Output.LABEL
             and not is_atom
-            and group_labels(self.column, self.partition) == (WHOLE,)
+            and group_labels(self.column, self.partition)[0] in self._names_of_all
         )
+
+    @property
+    def _names_of_all(self) -> tuple[str, ...]:
+        hierarchy = self.column.hierarchy
+        if hierarchy is None or not hierarchy.root_is_all:
+            return (WHOLE,)
+        return (WHOLE, hierarchy.levels[-1][0])
 
 
 def _is_in_nanoseconds(end: Value) -> bool:

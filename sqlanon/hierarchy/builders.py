@@ -119,7 +119,7 @@ def masked(
         [*(_mask(value, count, character, side) for count in range(height)), character * height]
         for value in ordered
     ]
-    return Hierarchy.from_rows(rows, origin)
+    return replace(Hierarchy.from_rows(rows, origin), root_is_all=True)
 
 
 def _mask(value: str, count: int, character: str, side: Literal["right", "left"]) -> str:

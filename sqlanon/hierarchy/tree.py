@@ -42,7 +42,8 @@ class Hierarchy:
     level l, and `levels[0] == leaves`. A node is identified by its label on its level: the
     same text may name nodes of different levels. `origin` is the file, table or builder, for
     messages; it takes no part in comparisons. `extent` is there where the names of nodes say by
-    themselves which values they hold, seen or not: a decade begins and ends. Make one with
+    themselves which values they hold, seen or not: a decade begins and ends. `root_is_all` where
+    the name of the root is true of any value: a mask that shows nothing. Make one with
     `from_rows`, which checks it.
     """
 
@@ -50,6 +51,7 @@ class Hierarchy:
     levels: tuple[tuple[str, ...], ...]
     origin: str = field(compare=False)
     extent: Extent | None = field(default=None, compare=False, repr=False)
+    root_is_all: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def from_rows(

@@ -36,12 +36,14 @@ class Reach:
     """Which values beside its atoms the groups of a column take in a release.
 
     whole    the group of all atoms takes every value
+    top      so does a group of all atoms but NULL
     between  a group of several values takes what lies between them, and up to the next group
     beyond   the outermost groups take what lies beyond them
     steps    a step of the calendar takes all its days, if it holds two values or more
     """
 
     whole: bool = False
+    top: bool = False
     between: bool = False
     beyond: bool = False
     steps: bool = False
@@ -72,6 +74,8 @@ def place_of_interval(code: int, column: Column, reach: Reach) -> Place | None:
 
 
 def _anywhere(column: Column, reach: Reach) -> Place | None:
+    if reach.top:
+        return Place(0, 0, column.domain.width)
     return Place(0, 0, column.size) if reach.whole else None
 
 
@@ -93,7 +97,11 @@ def _between(value: Value, column: Column, beyond: bool) -> Place | None:
 
 
 def _in_step(value: Value, column: Column) -> Place | None:
-    """The lowest step that holds the value and two of the column's."""
+    """The lowest step that holds the value and two of the column's, and that gives them its name.
+
+    Where a lower step holds the same two, a release may write that one: two days of July are
+    "1983-07" and not "1983", so February is not among them.
+    """
     hierarchy, values = column.hierarchy, column.domain.left_ends
     assert hierarchy is not None
     assert hierarchy.extent is not None
@@ -102,6 +110,6 @@ def _in_step(value: Value, column: Column) -> Place | None:
         if span is None:
             continue
         start, stop = (bisect.bisect_left(values, end) for end in span)
-        if stop - start > 1:
+        if stop - start > 1 and hierarchy.level_of(start, stop, column.min_level) == level:
             return Place(start, start, stop)
     return None

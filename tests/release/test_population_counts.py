@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.api.anonymizer import Anonymizer, load
@@ -43,7 +43,11 @@ COLUMNS: dict[str, list[dict[str, Any]]] = {
         {"hierarchy": {"intervals": [10, 50]}},
     ],
     "pay": [{}, {"open_ends": False}, {"form": "join"}, {"family": "full-domain"}],
-    "town": [{}, {"family": "full-domain"}],
+    "town": [
+        {}, {"family": "full-domain"}, {"hierarchy": {"mask": {}}},
+        {"hierarchy": {"mask": {"from": "left"}}, "family": "full-domain"},
+        {"hierarchy": {"mask": {"character": "x"}}, "min_level": 1},
+    ],
     "day": [
         {}, {"hierarchy": {"date": ["month", "year", "decade"]}},
         {"hierarchy": {"date": ["year"]}, "family": "full-domain"},
@@ -72,7 +76,9 @@ def in_duckdb(source: pd.DataFrame, population: pd.DataFrame) -> duckdb.DuckDBPy
     return connection
 
 
-def policy(rng: random.Random, names: list[str], by_subject: bool) -> dict[str, Any]:
+def policy(
+    rng: random.Random, names: list[str], by_subject: bool, unseen: str = "error"
+) -> dict[str, Any]:
     people: dict[str, Any] = {"subject": "who"} if by_subject else {"one_row_per_person": True}
     return {
         "source": {"table": "source"},
@@ -83,6 +89,7 @@ def policy(rng: random.Random, names: list[str], by_subject: bool) -> dict[str, 
         },
         "others": "drop",
         "privacy": {"k": 1, "k_map": 1},
+        "publish": {"unseen": unseen},
         **people,
     }
 
@@ -101,15 +108,20 @@ def expected(
     return min(counts[tuple(map(repr, row))] for row in released)
 
 
-@settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), by_subject=st.booleans())
-def test_a_search_counts_whom_the_labels_fit(seed: int, by_subject: bool) -> None:
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    by_subject=st.booleans(),
+    unseen=st.sampled_from(["error", "top", "leave_out"]),
+)
+def test_a_search_counts_whom_the_labels_fit(seed: int, by_subject: bool, unseen: str) -> None:
     rng = random.Random(seed)
     names = rng.sample(list(COLUMNS), rng.randint(1, 3))
     source = random_table(rng, rng.randint(1, 12), further=False)
+    assume(all(source[name].notna().any() for name in names))  # no hierarchy of NULL alone
     population = pd.concat([source, random_table(rng, 60, further=True)], ignore_index=True)
     with in_duckdb(source, population) as connection:
-        document = policy(rng, names, by_subject)
+        document = policy(rng, names, by_subject, unseen)
         with load(document, connection=connection) as anonymizer:
             compare(anonymizer, connection, rng, by_subject)
 
@@ -179,3 +191,83 @@ def test_other_days_of_a_step_count_once_the_step_holds_two_of_the_source() -> N
     # A day: itself. A month: January 1980 holds one day of the source, so its other day is not
     # counted. A year: 1991 has three people, 1980 four. All: everybody.
     assert found == [1, 1, 3, 8]
+
+
+def counts(unseen: str, column: dict[str, Any], population: str) -> list[float]:
+    """By level of the only column zip the people of the worst class, as a search counts them.
+
+    The source has 10115, 10117 and 80331.
+    """
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE source AS SELECT UNNEST(['10115', '10117', '80331']) zip")
+        connection.execute(f"CREATE TABLE population AS SELECT UNNEST({population}) AS zip")
+        document = {
+            "source": {"table": "source"},
+            "population": {"table": "population"},
+            "columns": {"zip": {"role": "quasi", **column}},
+            "one_row_per_person": True,
+            "privacy": {"k": 1, "k_map": 1},
+            "publish": {"unseen": unseen},
+        }
+        with load(document, connection=connection) as anonymizer:
+            (zips,) = anonymizer.space.columns
+            nodes = anonymizer.space.batch_of_levels(np.arange(zips.height + 1)[:, None])
+            found = anonymizer.evaluator.score(nodes).reached[:, 0].tolist()
+            wanted = [expected(anonymizer, connection, nodes.scheme(i), False)
+                      for i in range(len(nodes))]  # fmt: skip
+    assert found == wanted
+    return found
+
+
+PEOPLE = "['10115', '10117', '80331', '10116', '80999', '123456', NULL]"
+
+
+@pytest.mark.parametrize("unseen", ["error", "top"])
+def test_a_mask_that_shows_nothing_fits_everybody(unseen: str) -> None:
+    """Below the root only zips of the source count: 80331 is alone on levels 0 to 4."""
+    assert counts(unseen, {"hierarchy": {"mask": {}}}, PEOPLE) == [1, 1, 1, 1, 1, 7]
+
+
+def test_the_root_of_a_tree_fits_its_leaves_and_with_the_top_label_everybody() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE source AS SELECT UNNEST(['Oslo', 'Rome']) AS town")
+        connection.execute(
+            "CREATE TABLE population AS SELECT UNNEST(['Oslo', 'Rome', 'Lima', NULL]) AS town"
+        )
+        connection.execute("CREATE TABLE tree AS FROM (VALUES ('Oslo', 'Europe'),"
+                           " ('Rome', 'Europe')) v (town, continent)")  # fmt: skip
+        for unseen, people in (("error", 2), ("leave_out", 2), ("top", 4)):
+            document = {
+                "source": {"table": "source"},
+                "population": {"table": "population"},
+                "columns": {"town": {"role": "quasi", "hierarchy": {"table": "tree"}}},
+                "one_row_per_person": True,
+                "privacy": {"k": 1, "k_map": 1},
+                "publish": {"unseen": unseen},
+            }
+            with load(document, connection=connection) as anonymizer:
+                nodes = anonymizer.space.batch_of_levels(np.array([[0], [1]]))
+                found = anonymizer.evaluator.score(nodes).reached[:, 0].tolist()
+                assert found == [1, people]
+                assert expected(anonymizer, connection, nodes.scheme(1), False) == people
+
+
+def test_a_step_counts_only_where_its_name_is_written() -> None:
+    """Both dates of 1983 are of July, so their group is "1983-07" also where the year is one."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE source AS SELECT UNNEST(['1980-01-01', '1983-07-01',"
+                           " '1983-07-30'])::DATE AS born")  # fmt: skip
+        connection.execute("CREATE TABLE population AS FROM source UNION ALL SELECT"
+                           " UNNEST(['1980-01-01', '1980-01-01', '1983-02-02'])::DATE")  # fmt: skip
+        document = {
+            "source": {"table": "source"},
+            "population": {"table": "population"},
+            "columns": {"born": {"role": "quasi", "hierarchy": {"date": ["month", "year"]}}},
+            "one_row_per_person": True,
+            "privacy": {"k": 1, "k_map": 1},
+        }
+        with load(document, connection=connection) as anonymizer:
+            month = anonymizer.space.batch_of_levels(np.array([[1]]))
+            # 1980-01 has three people, 1983-07 two: February 1983 is in no group.
+            assert anonymizer.evaluator.score(month).reached[0, 0] == 2
+            assert expected(anonymizer, connection, month.scheme(0), False) == 2
