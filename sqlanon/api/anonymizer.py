@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
+from sqlanon.api.marked import MARKED_FALL_SHORT, publishable
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.population import population_source
 from sqlanon.api.published import Release
@@ -138,12 +139,16 @@ class Anonymizer(Assessing):
         preference, notes = self.preference, outcome.notes
         if preference is None and "ach" in outcome.objectives:
             preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
+        solutions = self._solutions(outcome.solutions, outcome.scores, preference)
+        chosen = publishable(solutions, outcome.chosen, outcome.objectives)
+        if chosen != outcome.chosen:
+            notes = (*notes, MARKED_FALL_SHORT)
         return SearchResult(
             method=outcome.method,
             objectives=outcome.objectives,
             seed=seed,
-            solutions=tuple(self._solutions(outcome.solutions, outcome.scores, preference)),
-            chosen=outcome.chosen,
+            solutions=tuple(solutions),
+            chosen=chosen,
             evaluations=effort,
             seconds=seconds,
             stopped=outcome.stopped,
@@ -153,7 +158,7 @@ class Anonymizer(Assessing):
             source=self._account_of_source(),
             required_k=self.required_k,
             required=tuple(model.describe() for model in self.models),
-            unreachable=self._unreachable() if outcome.chosen is None else (),
+            unreachable=self._unreachable() if chosen is None else (),
         )
 
     def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:

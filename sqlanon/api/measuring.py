@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from sqlanon.api.bind import Origin, quasis_of
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
+from sqlanon.api.marked import holds_with_marked
 from sqlanon.api.models import models_of, sensitive_hierarchies
 from sqlanon.api.places import telling_of_release
 from sqlanon.api.population import population_source, telling_of_population
@@ -27,7 +28,7 @@ from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, Quasi, count, count_population
 from sqlanon.metrics import FURTHER, Scores, scaled
 from sqlanon.metrics.further import measurable
-from sqlanon.model import BiasName, LossName
+from sqlanon.model import BiasName, LossName, SuppressedRows
 from sqlanon.policy import Policy
 from sqlanon.preference import Preference
 from sqlanon.privacy import KMap, Model
@@ -229,8 +230,14 @@ class Measuring:
             feasible = None
             if privacy is not None:
                 feasible = bool(scores.k[i] >= privacy.k) and all(r.holds for r in reached)
+            if feasible and scores.suppressed[i] and self._marks:
+                feasible = holds_with_marked(self.policy, self.source, batch.scheme(i))
             solutions.append(Solution(batch.scheme(i), row, feasible, reached, writings))
         return solutions
+
+    @property
+    def _marks(self) -> bool:
+        return self.policy.section.suppression.rows is SuppressedRows.MARK
 
     def _evaluator_for(self, method: Method) -> Evaluator:
         """An evaluator under the suppression rule of a method."""

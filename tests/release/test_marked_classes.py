@@ -1,0 +1,79 @@
+"""Marked rows are a class of the release, so a scheme is feasible only if they hold too.
+
+By hand: towns A and B have four people each, half with flu and half with a cold; C has three, who
+all have gout; D has one, with flu. With a limit of a third at most four of twelve rows are marked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.errors import VerificationError
+
+ILL = {"A": ["flu", "flu", "cold", "cold"], "B": ["flu", "flu", "cold", "cold"],
+       "C": ["gout"] * 3, "D": ["flu"]}  # fmt: skip
+
+
+def loaded(connection: duckdb.DuckDBPyConnection, towns: str, **privacy: Any) -> Any:
+    connection.execute("CREATE TABLE source (town VARCHAR, ill VARCHAR)")
+    rows = [(town, ill) for town in towns for ill in ILL[town]]
+    connection.executemany("INSERT INTO source VALUES (?, ?)", rows)
+    homogeneity = {"accept": "it is in the test"}
+    policy: dict[str, Any] = {
+        "source": {"table": "source"},
+        "columns": {"town": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        "one_row_per_person": True,
+        "privacy": privacy if "l_diversity" in privacy else privacy | {"homogeneity": homogeneity},
+        "suppression": {"limit": 0.34, "rows": "mark"},
+        "publish": {"to": "released"},
+    }
+    if "k_map" in privacy:
+        policy["population"] = {"table": "source"}
+    return sqlanon.load(policy, connection=connection)
+
+
+def scheme(towns: str) -> dict[str, Any]:
+    return {"columns": {"town": {"groups": [[town] for town in towns]}}}
+
+
+@pytest.mark.parametrize(
+    ("towns", "privacy", "feasible"),
+    [
+        ("ABD", {"k": 2}, False),  # D is marked, alone
+        ("ABCD", {"k": 4}, True),  # C and D are marked: four people
+        ("ABC", {"k": 2, "l_diversity": {"l": 2}}, False),  # C is marked: gout only
+        ("ABCD", {"k": 2, "l_diversity": {"l": 2}}, True),  # C and D: gout and flu
+        ("ABCD", {"k": 4, "k_map": 2}, False),  # nobody fits the marker
+        ("AB", {"k": 4, "k_map": 2}, True),  # nothing is marked
+    ],
+)
+def test_measure_utility_and_publish_agree(
+    towns: str, privacy: dict[str, Any], feasible: bool
+) -> None:
+    with (
+        duckdb.connect() as connection,
+        loaded(connection, towns, **privacy) as anonymizer,
+    ):
+        assert anonymizer.measure(scheme(towns)).feasible is feasible
+        assert anonymizer.utility(scheme(towns), queries=1).feasible is feasible
+        if feasible:
+            anonymizer.publish(scheme(towns))
+        else:
+            with pytest.raises(VerificationError):
+                anonymizer.publish(scheme(towns))
+
+
+@pytest.mark.parametrize("method", ["auto", "nsga2", "optimal", "front", "exhaustive"])
+def test_a_search_chooses_what_can_be_published(method: str) -> None:
+    """What is chosen can be released, and nothing is where only unpublishable ones are found."""
+    with (
+        duckdb.connect() as connection,
+        loaded(connection, "ABC", k=2, l_diversity={"l": 2}) as anonymizer,
+    ):
+        result = anonymizer.search(method=method)
+        if result.solution is not None:
+            anonymizer.publish(result)
