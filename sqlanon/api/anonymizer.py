@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
-from sqlanon.api.marked import MARKED_FALL_SHORT, publishable
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.population import population_source
 from sqlanon.api.published import Release
@@ -29,35 +27,20 @@ from sqlanon.api.release import (
     recipe_of,
     scheme_in,
 )
-from sqlanon.api.result import SearchResult
-from sqlanon.api.search import (
-    DEFAULT_PREFERENCE,
-    NO_PREFERENCE,
-    WALK_START,
-    given_settings,
-    method_of,
-    preference_of,
-    problem_for,
-    resumed,
-    run_method,
-)
+from sqlanon.api.searching import Searching
 from sqlanon.api.used_files import refuse_workspace
-from sqlanon.api.utility import Assessing
 from sqlanon.arguments import function, optional, path, whole_number
 from sqlanon.compile import release_text
 from sqlanon.engines import open_source
 from sqlanon.errors import (
     EngineError,
-    PolicyError,
     SchemeError,
     SqlanonError,
     UncoveredValueError,
 )
-from sqlanon.model import LossName, Mode
+from sqlanon.model import Mode
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.scheme import Scheme
-from sqlanon.search.outcome import Limits, Outcome, Watch
-from sqlanon.search.reference_direction import Exploration
 
 _log = logging.getLogger("sqlanon.publish")
 
@@ -103,97 +86,8 @@ def load(
     return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
 
 
-class Anonymizer(Assessing):
+class Anonymizer(Searching):
     """A policy and its source. Use it in a `with` block, or close it when done."""
-
-    def search(
-        self,
-        *,
-        method: str | None = None,
-        seed: int | None = None,
-        watch: Watch | None = None,
-    ) -> SearchResult:
-        """Searches as the policy says; `method` and `seed` replace the policy's.
-
-        Another method than the policy's runs with its default settings. A `watch` follows the
-        search and can end it early; without one the policy's seconds and patience apply.
-        """
-        section = self.policy.section.search
-        chosen, settings = method_of(self.policy, method)
-        given = optional(whole_number, "seed", seed, 0)
-        number = section.seed if given is None else given
-        watch = watch or Watch(seconds=section.seconds, patience=section.patience)
-        loss = chosen.loss(section)
-        if loss is LossName.CE and self.policy.label is None:
-            wrong = "search.loss: ce needs a column with the role label"
-            raise PolicyError(f"{self.policy.origin}: {wrong}")
-        with self._evaluator_for(chosen) as evaluator:
-            problem = problem_for(evaluator, self.required_k, self.preference, loss)
-            outcome, seconds = run_method(chosen, problem, settings, number, watch)
-            effort = asdict(evaluator.effort)
-        return self._result(outcome, number, effort, seconds)
-
-    def _result(
-        self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
-    ) -> SearchResult:
-        preference, notes = self.preference, outcome.notes
-        if preference is None and "ach" in outcome.objectives:
-            preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
-        solutions = self._solutions(outcome.solutions, outcome.scores, preference)
-        chosen = publishable(solutions, outcome.chosen, outcome.objectives)
-        if chosen != outcome.chosen:
-            notes = (*notes, MARKED_FALL_SHORT)
-        return SearchResult(
-            method=outcome.method,
-            objectives=outcome.objectives,
-            seed=seed,
-            solutions=tuple(solutions),
-            chosen=chosen,
-            evaluations=effort,
-            seconds=seconds,
-            stopped=outcome.stopped,
-            reproducible=outcome.reproducible,
-            notes=notes,
-            policy=self.policy.fingerprint,
-            source=self._account_of_source(),
-            required_k=self.required_k,
-            required=tuple(model.describe() for model in self.models),
-            unreachable=self._unreachable() if chosen is None else (),
-        )
-
-    def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:
-        """A walk along reference directions, from the policy's start to its preference.
-
-        `document` resumes a walk that `to_json` wrote, with the seed, start and points of that
-        walk; another `seed` or another preference is refused. The policy's seconds and patience
-        are for every step. The walk scores schemes with this object, which must stay open.
-        """
-        section = self.policy.section.search
-        given_settings(self.policy)
-        problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
-        limits = Limits(section.seconds, section.patience)
-        if document is not None:
-            return resumed(document, problem, seed, limits)
-        aim = problem.preference
-        start = WALK_START if section.start is None else preference_of(section.start)
-        return Exploration(
-            problem,
-            start=replace(aim, loss=start.loss, bias=start.bias),
-            preference=aim,
-            n=section.points or 10,
-            seed=section.seed if seed is None else whole_number("seed", seed, 0),
-            limits=limits,
-        )
-
-    def explored(
-        self, exploration: Exploration, chosen: bytes | None = None, seconds: float = 0.0
-    ) -> SearchResult:
-        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken.
-
-        Where no step met a feasible solution, those that come closest.
-        """
-        outcome = exploration.outcome(chosen)
-        return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
 
     def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:
         """A scheme over the domains it was made for.

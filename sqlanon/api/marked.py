@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.api.release import recipe_of
-from sqlanon.api.solution import Solution
+from sqlanon.api.result import SearchResult
 from sqlanon.compile import Pseudonym, compile_population, compile_release
 from sqlanon.compile.population import population_subject
 from sqlanon.engines import Source
@@ -17,9 +16,8 @@ from sqlanon.scheme import Scheme
 from sqlanon.verify import Population, audit, reference_of
 
 MARKED_FALL_SHORT = (
-    "the best solution marks rows that are too few or too alike to be a class of the release, so "
-    "it was not chosen; solutions that mark none, or others, may be found with another "
-    "`suppression.limit` or `suppression.rows: leave_out`"
+    "the best solution marks rows that are too few or too alike to be a class of the release; "
+    "chosen is the best of the others found, a search that marks nothing included"
 )
 
 
@@ -50,15 +48,35 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
     return audited.k >= recipe.k and all(each.holds for each in audited.models)
 
 
-def publishable(
-    solutions: Sequence[Solution], chosen: int | None, objectives: Sequence[str]
-) -> int | None:
-    """The chosen solution, or where its marked rows fall short the best that is feasible."""
-    if chosen is None or solutions[chosen].feasible is not False:
-        return chosen
-    aim = next(name for name in objectives if name != "k")
-    left = [i for i, each in enumerate(solutions) if each.feasible]
-    return min(left, key=lambda i: solutions[i].scores[aim], default=None)  # type: ignore[arg-type,return-value]
+def with_publishable_choice(result: SearchResult) -> SearchResult:
+    """A result whose choice falls short by its marked rows, with the best on its list instead."""
+    left = [i for i, each in enumerate(result.solutions) if each.feasible]
+    chosen = min(left, key=lambda i: _aim(result, i), default=None)
+    return replace(result, chosen=chosen, notes=(*result.notes, MARKED_FALL_SHORT))
+
+
+def better_of(marking: SearchResult, plain: SearchResult) -> SearchResult:
+    """Of a search that marks rows and one that marks none the better, at the cost of both."""
+    better = plain
+    if marking.chosen is not None and (
+        plain.chosen is None or _aim(marking, marking.chosen) <= _aim(plain, plain.chosen)
+    ):
+        better = marking
+    effort = {name: marking.evaluations[name] + n for name, n in plain.evaluations.items()}
+    return replace(
+        better,
+        evaluations=effort,
+        seconds=marking.seconds + plain.seconds,
+        stopped=plain.stopped,
+        reproducible=marking.reproducible and plain.reproducible,
+        notes=(*better.notes, *([MARKED_FALL_SHORT] if better is plain else [])),
+    )
+
+
+def _aim(result: SearchResult, i: int) -> float:
+    """What the search minimized: its first objective that is not k."""
+    aim = next(name for name in result.objectives if name != "k")
+    return float(result.solutions[i].scores[aim] or 0)
 
 
 def _on(source: Source, query: exp.Query) -> Source:

@@ -230,21 +230,27 @@ class Measuring:
             feasible = None
             if privacy is not None:
                 feasible = bool(scores.k[i] >= privacy.k) and all(r.holds for r in reached)
+            marked_hold = None
             if feasible and scores.suppressed[i] and self._marks:
-                feasible = holds_with_marked(self.policy, self.source, batch.scheme(i))
-            solutions.append(Solution(batch.scheme(i), row, feasible, reached, writings))
+                marked_hold = holds_with_marked(self.policy, self.source, batch.scheme(i))
+                feasible = marked_hold
+            solutions.append(
+                Solution(batch.scheme(i), row, feasible, reached, writings, marked_hold)
+            )
         return solutions
 
     @property
     def _marks(self) -> bool:
         return self.policy.section.suppression.rows is SuppressedRows.MARK
 
-    def _evaluator_for(self, method: Method) -> Evaluator:
-        """An evaluator under the suppression rule of a method."""
-        limit = self.policy.section.suppression.limit
-        rule = self.suppression
-        if not method.given_k:
-            rule = Suppression.up_to(limit, self.histogram.rows)
+    def _rule_of(self, method: Method) -> Suppression:
+        """The suppression rule of a method."""
+        if method.given_k:
+            return self.suppression
+        return Suppression.up_to(self.policy.section.suppression.limit, self.histogram.rows)
+
+    def _evaluator_for(self, method: Method, rule: Suppression) -> Evaluator:
+        """An evaluator of all that a method minimizes, under a suppression rule."""
         return self._evaluator(
             rule, self._checked({method.loss(self.policy.section.search), *self._preferred})
         )

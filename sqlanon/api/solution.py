@@ -36,7 +36,8 @@ class Solution:
     """A scheme and what it measures to; `feasible` is None when nothing is required.
 
     `models` tell what it reaches of what is required beyond k. `writings` say how a release of
-    it writes the columns; others have plain labels.
+    it writes the columns; others have plain labels. `marked_hold` tells of a solution that holds
+    otherwise whether its marked rows do; None where there are none.
     """
 
     scheme: Scheme
@@ -44,6 +45,7 @@ class Solution:
     feasible: bool | None
     models: tuple[Reached, ...] = ()
     writings: Writings = field(default_factory=dict, repr=False)
+    marked_hold: bool | None = None
 
     def __getattr__(self, name: str) -> int | float | None:
         """Scores read as attributes: solution.k, solution.nwp."""
@@ -68,7 +70,8 @@ class Solution:
         reached = self.scores["k"] or 0
         short = [f"The scheme reaches k = {reached}; the policy requires {k}."] * (reached < k)
         failed = [f"The scheme falls short: {each}." for each in self.models if not each.holds]
-        return (*short, *failed)
+        marked = "The rows that it marks are too few or too alike to be a class of the release."
+        return (*short, *failed, *([marked] if self.marked_hold is False else []))
 
     @property
     def released(self) -> Scheme:

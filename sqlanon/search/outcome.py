@@ -79,6 +79,10 @@ class Watch:
         """Ends the search at its next step."""
         self._interrupted = True
 
+    def begin_again(self) -> None:
+        """For another search after one: its solutions need not be better to count."""
+        self._best, self._unchanged = np.inf, 0
+
     def step(self, progress: Progress, *, whole: bool = True) -> bool:
         """Reports a step, or a part of one, and tells whether to stop; patience counts steps."""
         if self.on_progress is not None:

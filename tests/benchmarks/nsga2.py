@@ -24,6 +24,7 @@ from runs import problem_of
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram
 from sqlanon.metrics import Scores
+from sqlanon.metrics.scores import DIGITS
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
 from sqlanon.search.front import bits_of
@@ -85,7 +86,7 @@ class NumpyScores:
                 penalty = self._penalties[j, ids[j]] = loss / max(column.size - 1, 1)
             total += penalty * (column.weight / whole)
         necd = (k_max - k) / max(histogram.people - 1, 1)
-        return k, k_max, classes, total / histogram.rows, necd
+        return k, k_max, classes, round(total / histogram.rows, DIGITS), necd
 
     def _loss(self, column: int, cuts: npt.NDArray[np.bool_]) -> int:
         """Σ over rows of (atoms in the row's group − 1)."""

@@ -67,13 +67,46 @@ def test_measure_utility_and_publish_agree(
                 anonymizer.publish(scheme(towns))
 
 
-@pytest.mark.parametrize("method", ["auto", "nsga2", "optimal", "front", "exhaustive"])
-def test_a_search_chooses_what_can_be_published(method: str) -> None:
-    """What is chosen can be released, and nothing is where only unpublishable ones are found."""
+def test_marked_people_are_counted_where_rows_are_not_people() -> None:
+    """Two rows of one person in C are marked: two rows, and too few people for k = 2."""
+    with duckdb.connect() as connection:
+        people = "(VALUES ('A', 1), ('A', 2), ('C', 3), ('C', 3))"
+        connection.execute(f"CREATE TABLE source AS FROM {people} t(town, who)")
+        policy = {
+            "source": {"table": "source"},
+            "columns": {"town": {"role": "quasi"}},
+            "subject": "who",
+            "privacy": {"k": 2},
+            "suppression": {"limit": 0.5, "rows": "mark"},
+            "publish": {"to": "released"},
+        }
+        with sqlanon.load(policy, connection=connection) as anonymizer:
+            solution = anonymizer.measure(scheme("AC"))
+            assert (solution.suppressed, solution.feasible) == (2, False)
+            assert "too few or too alike" in solution.shortfalls(2)[0]
+            with pytest.raises(VerificationError):
+                anonymizer.publish(scheme("AC"))
+
+
+@pytest.mark.parametrize(
+    ("method", "groups"),
+    [
+        # A by itself, B with C: marking C alone would lose less, but C has only gout.
+        ("auto", [["A"], ["B", "C"]]),
+        ("nsga2", [["A"], ["B", "C"]]),
+        # Without a hierarchy a lattice has the towns, or none of them.
+        ("optimal", [["A", "B", "C"]]),
+        ("front", [["A", "B", "C"]]),
+        ("exhaustive", [["A", "B", "C"]]),
+    ],
+)
+def test_a_search_chooses_what_can_be_published(method: str, groups: list[list[str]]) -> None:
     with (
         duckdb.connect() as connection,
         loaded(connection, "ABC", k=2, l_diversity={"l": 2}) as anonymizer,
     ):
         result = anonymizer.search(method=method)
-        if result.solution is not None:
-            anonymizer.publish(result)
+        assert result.solution is not None
+        assert result.solution.to_dict()["columns"]["town"]["groups"] == groups
+        assert any("marks rows" in note for note in result.notes)
+        anonymizer.publish(result)

@@ -1,0 +1,127 @@
+"""The searches of a policy over its source, and walks along reference directions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from sqlanon.api.marked import better_of, with_publishable_choice
+from sqlanon.api.result import SearchResult
+from sqlanon.api.search import (
+    DEFAULT_PREFERENCE,
+    NO_PREFERENCE,
+    WALK_START,
+    given_settings,
+    method_of,
+    preference_of,
+    problem_for,
+    resumed,
+    run_method,
+)
+from sqlanon.api.utility import Assessing
+from sqlanon.arguments import optional, whole_number
+from sqlanon.errors import PolicyError
+from sqlanon.model import LossName
+from sqlanon.search.outcome import Limits, Outcome, Watch
+from sqlanon.search.reference_direction import Exploration
+from sqlanon.suppression import Suppression
+
+
+class Searching(Assessing):
+    """What finds solutions."""
+
+    def search(
+        self,
+        *,
+        method: str | None = None,
+        seed: int | None = None,
+        watch: Watch | None = None,
+    ) -> SearchResult:
+        """Searches as the policy says; `method` and `seed` replace the policy's.
+
+        Another method than the policy's runs with its default settings. A `watch` follows the
+        search and can end it early; without one the policy's seconds and patience apply.
+        """
+        section = self.policy.section.search
+        chosen, settings = method_of(self.policy, method)
+        given = optional(whole_number, "seed", seed, 0)
+        number = section.seed if given is None else given
+        watch = watch or Watch(seconds=section.seconds, patience=section.patience)
+        loss = chosen.loss(section)
+        if loss is LossName.CE and self.policy.label is None:
+            wrong = "search.loss: ce needs a column with the role label"
+            raise PolicyError(f"{self.policy.origin}: {wrong}")
+
+        def run(rule: Suppression) -> SearchResult:
+            with self._evaluator_for(chosen, rule) as evaluator:
+                problem = problem_for(evaluator, self.required_k, self.preference, loss)
+                outcome, seconds = run_method(chosen, problem, settings, number, watch)
+                effort = asdict(evaluator.effort)
+            return self._result(outcome, number, effort, seconds)
+
+        found = run(self._rule_of(chosen))
+        if found.solution is None or found.solution.marked_hold is not False:
+            return found
+        found = with_publishable_choice(found)
+        if watch.stopped != "finished":
+            return found
+        watch.begin_again()
+        return better_of(found, run(replace(self._rule_of(chosen), budget=0)))
+
+    def _result(
+        self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
+    ) -> SearchResult:
+        preference, notes = self.preference, outcome.notes
+        if preference is None and "ach" in outcome.objectives:
+            preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
+        solutions = self._solutions(outcome.solutions, outcome.scores, preference)
+        return SearchResult(
+            method=outcome.method,
+            objectives=outcome.objectives,
+            seed=seed,
+            solutions=tuple(solutions),
+            chosen=outcome.chosen,
+            evaluations=effort,
+            seconds=seconds,
+            stopped=outcome.stopped,
+            reproducible=outcome.reproducible,
+            notes=notes,
+            policy=self.policy.fingerprint,
+            source=self._account_of_source(),
+            required_k=self.required_k,
+            required=tuple(model.describe() for model in self.models),
+            unreachable=self._unreachable() if outcome.chosen is None else (),
+        )
+
+    def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:
+        """A walk along reference directions, from the policy's start to its preference.
+
+        `document` resumes a walk that `to_json` wrote, with the seed, start and points of that
+        walk; another `seed` or another preference is refused. The policy's seconds and patience
+        are for every step. The walk scores schemes with this object, which must stay open.
+        """
+        section = self.policy.section.search
+        given_settings(self.policy)
+        problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
+        limits = Limits(section.seconds, section.patience)
+        if document is not None:
+            return resumed(document, problem, seed, limits)
+        aim = problem.preference
+        start = WALK_START if section.start is None else preference_of(section.start)
+        return Exploration(
+            problem,
+            start=replace(aim, loss=start.loss, bias=start.bias),
+            preference=aim,
+            n=section.points or 10,
+            seed=section.seed if seed is None else whole_number("seed", seed, 0),
+            limits=limits,
+        )
+
+    def explored(
+        self, exploration: Exploration, chosen: bytes | None = None, seconds: float = 0.0
+    ) -> SearchResult:
+        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken.
+
+        Where no step met a feasible solution, those that come closest.
+        """
+        outcome = exploration.outcome(chosen)
+        return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
