@@ -63,7 +63,10 @@ class Table:
             name: [rng.choice([*all_, *all_, -1, 3, 4, 7, 11, None]) for _ in range(3 * n)]
             for name, all_ in ATOMS.items()
         }
-        self.reaches = {name: Reach(*(rng.random() < 0.5 for _ in range(3))) for name in ATOMS}
+        kinds = ("whole", "between", "beyond")
+        self.reaches = {
+            name: Reach(**{kind: rng.random() < 0.5 for kind in kinds}) for name in ATOMS
+        }
         self.citizens = [rng.randrange(2 * n) if self.by_subject else i for i in range(3 * n)]
 
     def histogram(self) -> Histogram:

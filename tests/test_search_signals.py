@@ -16,6 +16,15 @@ from search_table import write_search_folder
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 
+# What a shell puts into the background ignores Ctrl-C, and so do its children unless told.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from sqlanon.cli import main
+main()
+"""
+
+
 def stopped(
     folder: Path, method: str, sent: list[signal.Signals], *options: str, answers: bytes = b""
 ) -> tuple[int, str, str]:
@@ -23,7 +32,7 @@ def stopped(
     log = folder / "log.txt"
     with log.open("w") as errors:
         search = subprocess.Popen(
-            [sys.executable, "-m", "sqlanon", "-v", "search", "policy.yml", "--method", method,
+            [sys.executable, "-c", PROGRAM, "-v", "search", "policy.yml", "--method", method,
              "-q", *options],
             cwd=folder,
             stdin=subprocess.PIPE,

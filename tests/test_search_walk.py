@@ -143,7 +143,7 @@ def test_nothing_feasible_ends_with_3(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert done.stderr.startswith(
         "No solution reaches the required privacy. The closest has k = 150 with NWP 1.0000, in a "
-        "source of 150 rows; the policy requires k = 151. That is more than there are rows"
+        "source of 150 rows; the policy requires k = 151. There are fewer rows than k = 151"
     )
     document = result(tmp_path)
     assert json.loads(done.stdout) == document
