@@ -7,9 +7,9 @@ TRAD  Booker's two-point crossover on reduced surrogates, then repair to a close
       string, as Iyengar did.
 
 Both yield one child, or None where no choice of points makes a child that differs from both
-parents. Mutation is crossover with a random valid individual, the stranger; a search falls
-back on it where crossover yields None. A *point* p lies between the first p bits and the
-rest: "after bit p" in the words of the paper.
+parents; a search falls back on mutation there. Each mutates in its own way: NEW by crossover
+with a random valid individual, the stranger, TRAD by a flipped bit and repair. A *point* p
+lies between the first p bits and the rest: "after bit p" in the words of the paper.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Crossover(Protocol):
     def __call__(self, first: Bits, second: Bits, rng: np.random.Generator) -> Bits | None:
         """A child that begins like the first parent, or None."""
 
-    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
-        """The parent changed by crossover with a random individual."""
+    def mutated(self, parent: Bits, rng: np.random.Generator) -> Bits:
+        """The parent changed at random."""
 
 
 class New:
@@ -54,6 +54,7 @@ class New:
     """
 
     def __init__(self, space: Space) -> None:
+        self._splits = Splits.of_space(space)
         self._inner = np.zeros(space.positions, dtype=bool)
         for j, column in enumerate(space.columns):
             self._inner[space.segment(j)] = column.family is not Family.FULL_DOMAIN
@@ -77,8 +78,9 @@ class New:
             return None
         return joined(first, second, int(points[rng.integers(len(points))]))
 
-    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
-        """Their child, or the stranger where there is none."""
+    def mutated(self, parent: Bits, rng: np.random.Generator) -> Bits:
+        """The child of the parent and a stranger, or the stranger where there is none."""
+        stranger = self._splits.random(1, rng)[0]
         child = self(parent, stranger, rng)
         return stranger if child is None else child
 
@@ -122,10 +124,16 @@ class Trad:
         end = int(differ[stop]) if stop < last else len(first)
         return self._splits.closest(exchanged(first, second, int(differ[start]), end), rng)
 
-    def mutated(self, parent: Bits, stranger: Bits, rng: np.random.Generator) -> Bits:
-        """Their child, or the stranger where there is none."""
-        child = self(parent, stranger, rng)
-        return stranger if child is None else child
+    def mutated(self, parent: Bits, rng: np.random.Generator) -> Bits:
+        """The parent with one bit flipped, repaired.
+
+        So it may be the parent again: as the paper says, a flip in a taxonomic column often
+        has no effect, or one that reaches further than the bit.
+        """
+        free, flipped = self._splits.free, parent.copy()
+        if len(free):
+            flipped[free[rng.integers(len(free))]] ^= True
+        return self._splits.closest(flipped, rng)
 
 
 def two_places(last: int, rng: np.random.Generator) -> tuple[int, int]:

@@ -157,8 +157,7 @@ class Run:
         if not by_mutation:
             child = self._crossover(population[first], population[second], rng)
         if child is None:
-            stranger = self.splits.random(1, rng)[0]
-            child = self._crossover.mutated(population[first], stranger, rng)
+            child = self._crossover.mutated(population[first], rng)
         return child
 
     def _first(self, start: Bits | None) -> Bits:

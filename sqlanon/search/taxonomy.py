@@ -206,8 +206,13 @@ class Splits:
         return first
 
     @cached_property
-    def _chosen(self) -> Bits:
+    def free(self) -> Ints:
         """The positions that are not decided beforehand."""
+        return np.flatnonzero(self._chosen)
+
+    @cached_property
+    def _chosen(self) -> Bits:
+        """Which positions these are."""
         return self.at < self.choices
 
     @cached_property

@@ -162,13 +162,43 @@ def test_trad_repairs_to_a_closest_valid_string(case: Parents, seed: int) -> Non
 
 @settings(max_examples=100, deadline=None)
 @given(spaces_with_parents(), st.integers(0, 99))
-def test_mutation_keeps_strings_valid(case: Parents, seed: int) -> None:
-    space, parent, stranger = case
-    changes = (parent != stranger).any()
-    for cross in (New(space), NewTwoPoint(space), Trad(Splits.of_space(space))):
-        child = cross.mutated(parent, stranger, np.random.default_rng(seed))
+def test_new_mutates_by_crossing_with_a_stranger(case: Parents, seed: int) -> None:
+    space, parent, _ = case
+    for cross in (New(space), NewTwoPoint(space)):
+        stranger = Splits.of_space(space).random(1, np.random.default_rng(seed))[0]
+        child = cross.mutated(parent, np.random.default_rng(seed))
         assert is_valid(space, child)
-        assert isinstance(cross, Trad) or (child != parent).any() == changes
+        assert ((child == parent) | (child == stranger)).all()
+        assert (child != parent).any() == (stranger != parent).any()
+
+
+@settings(max_examples=200, deadline=None)
+@given(spaces_with_parents(), st.integers(0, 99))
+def test_trad_mutates_by_a_flip_and_a_repair(case: Parents, seed: int) -> None:
+    """The parent is one bit away from what the flip made, so the repair goes no further."""
+    space, parent, _ = case
+    child = Trad(Splits.of_space(space)).mutated(parent, np.random.default_rng(seed))
+    assert is_valid(space, child)
+    assert (child != parent).sum() <= 2
+    assert sum((child != parent)[space.segment(j)].any() for j in range(len(space.columns))) <= 1
+
+
+@pytest.mark.parametrize(
+    ("draws", "mutant"),
+    [
+        ((0,), "1100110"),  # A-B is valid
+        ((1,), "0100110"),  # without the cut before C one node of the tree is broken: mended
+        ((2, 0), "0100110"),  # C-DE is none: back to the parent, or
+        ((2, 1), "0111110"),  # on to C-D-E, as close
+    ],
+)
+def test_a_flip_in_a_tree_may_do_nothing_or_more_than_a_flip(
+    draws: tuple[int, ...], mutant: str
+) -> None:
+    """What the paper says of mutation in its section 3.2, from AB-CDE-F-GH."""
+    splits = Splits.of_space(Space([column(WORKCLASS)]))
+    child = Trad(splits).mutated(bits("0100110"), Script(*draws))  # type: ignore[arg-type]
+    assert text(child) == mutant
 
 
 def test_two_points_exchange_one_part_between_shared_cuts() -> None:
@@ -200,8 +230,15 @@ def test_two_points_yield_valid_and_new_children(case: Parents, seed: int) -> No
 
 def test_without_a_point_the_stranger_replaces_the_parent() -> None:
     space = Space([column(WORKCLASS)])
-    stranger = bits("0100110")
-    child = New(space).mutated(bits("0000000"), stranger, np.random.default_rng(0))
-    assert text(child) == text(stranger)
-    child = Trad(Splits.of_space(space)).mutated(stranger, stranger, np.random.default_rng(0))
-    assert text(child) == text(stranger)
+    stranger = Splits.of_space(space).random(1, np.random.default_rng(0))[0]
+    child = New(space).mutated(bits("0000000"), np.random.default_rng(0))
+    assert text(child) == text(stranger) != "0000000"
+
+
+def test_what_limits_decide_is_not_flipped() -> None:
+    fixed = Space([column(WORKCLASS, levels=(1, 1)), column(3, Family.CONTIGUOUS)])
+    trad = Trad(Splits.of_space(fixed))
+    child = trad.mutated(bits("0100110 00"), Script(1))  # type: ignore[arg-type]
+    assert text(child) == "010011001"
+    trad = Trad(Splits.of_space(Space([column(WORKCLASS, levels=(1, 1))])))
+    assert text(trad.mutated(bits("0100110"), Script())) == "0100110"  # type: ignore[arg-type]
