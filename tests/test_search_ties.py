@@ -37,3 +37,30 @@ def test_at_equal_loss_and_bias_the_higher_k_is_chosen(method: str, unit: float)
     found = result.solution.scores
     assert (found["k"], found["nwp"], found["necd"]) == (4, 0.5, 0)
     assert [s.scores["k"] for s in result.solutions if s.scores["nwp"] == 0.5] == [4]
+
+
+@pytest.mark.parametrize("method", ["auto", "nsga2"])
+def test_a_model_leaves_the_choice_by_k_as_it_is(method: str) -> None:
+    """b weighs nothing: classes of 4, 4, 5 and 5, or of 8 and 10, equal in ach; all have l = 2."""
+    sizes = {(0, 0): 4, (0, 1): 4, (1, 0): 5, (1, 1): 5}
+    rows = [(a, b, "uv"[i % 2]) for (a, b), n in sizes.items() for i in range(n)]
+    policy = {
+        "columns": {
+            "a": {"role": "quasi", "max_level": 0},
+            "b": {"role": "quasi", "weight": 0},
+            "s": {"role": "sensitive"},
+        },
+        "one_row_per_person": True,
+        "privacy": {"k": 2, "l_diversity": {"l": 2}},
+        "preference": {"nwp": 0, "necd": 1},
+        "search": {"method": method} | ({"evaluations": 300} if method == "nsga2" else {}),
+    }
+    with sqlanon.load(policy, data=pd.DataFrame(rows, columns=["a", "b", "s"])) as anonymizer:
+        result = anonymizer.search()
+        finer = anonymizer.measure({"columns": {"a": {"level": 0}, "b": {"level": 0}}})
+    assert result.solution is not None
+    assert (result.solution.k, finer.k) == (8, 4)
+    assert result.solution.ach == finer.ach
+    assert finer.pref_dev is not None
+    assert result.solution.pref_dev is not None
+    assert finer.pref_dev < result.solution.pref_dev  # so only k speaks for the coarser one

@@ -15,9 +15,15 @@ from sqlanon.policy import Policy
 from sqlanon.scheme import Scheme
 from sqlanon.verify import Population, audit, reference_of
 
-MARKED_FALL_SHORT = (
+_FALL_SHORT = (
     "the best solution marks rows that are too few or too alike to be a class of the release; "
-    "chosen is the best of the others found, a search that marks nothing included"
+)
+MARKED_FALL_SHORT = (
+    f"{_FALL_SHORT}chosen is the best of the others found, a search that marks nothing included"
+)
+MARKED_AND_ENDED = (
+    f"{_FALL_SHORT}chosen is the best of the others found; the search ended before one that marks "
+    "nothing, which may find better"
 )
 
 
@@ -48,11 +54,11 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
     return audited.k >= recipe.k and all(each.holds for each in audited.models)
 
 
-def with_publishable_choice(result: SearchResult) -> SearchResult:
+def with_publishable_choice(result: SearchResult, note: str) -> SearchResult:
     """A result whose choice falls short by its marked rows, with the best on its list instead."""
     left = [i for i, each in enumerate(result.solutions) if each.feasible]
     chosen = min(left, key=lambda i: _aim(result, i), default=None)
-    return replace(result, chosen=chosen, notes=(*result.notes, MARKED_FALL_SHORT))
+    return replace(result, chosen=chosen, notes=(*result.notes, note))
 
 
 def better_of(marking: SearchResult, plain: SearchResult) -> SearchResult:

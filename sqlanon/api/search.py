@@ -126,7 +126,7 @@ def given_settings(policy: Policy) -> dict[str, Any]:
 
 def settings_of(method: Method) -> frozenset[str]:
     """The settings of a method that a policy may give."""
-    return frozenset(field.name for field in fields(method.settings)) - {"bounds"}
+    return frozenset(field.name for field in fields(method.settings))
 
 
 def problem_for(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from sqlanon.api.marked import better_of, with_publishable_choice
+from sqlanon.api.marked import (
+    MARKED_AND_ENDED,
+    MARKED_FALL_SHORT,
+    better_of,
+    with_publishable_choice,
+)
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
@@ -21,7 +26,7 @@ from sqlanon.api.utility import Assessing
 from sqlanon.arguments import optional, whole_number
 from sqlanon.errors import PolicyError
 from sqlanon.model import LossName
-from sqlanon.search.outcome import Limits, Outcome, Watch
+from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.suppression import Suppression
 
@@ -61,10 +66,10 @@ class Searching(Assessing):
         found = run(self._rule_of(chosen))
         if found.solution is None or found.solution.marked_hold is not False:
             return found
-        found = with_publishable_choice(found)
-        if watch.stopped != "finished":
-            return found
+        if found.stopped in UNREPEATABLE:  # nobody waits for a second search
+            return with_publishable_choice(found, MARKED_AND_ENDED)
         watch.begin_again()
+        found = with_publishable_choice(found, MARKED_FALL_SHORT)
         return better_of(found, run(replace(self._rule_of(chosen), budget=0)))
 
     def _result(

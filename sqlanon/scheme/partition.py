@@ -7,7 +7,7 @@ atom p + 1; a cut there is Iyengar's bit 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,16 +78,6 @@ class Partition:
     def refines(self, other: Partition) -> bool:
         """Whether every group of `other` is a union of groups of this one."""
         return self.size == other.size and set(other.cuts) <= set(self.cuts)
-
-
-def common_refinement(partitions: Iterable[Partition]) -> Partition:
-    """The coarsest partition that refines all of the given ones."""
-    listed = list(partitions)
-    sizes = {p.size for p in listed}
-    if len(sizes) != 1:
-        raise SchemeError("a common refinement needs partitions of one column, at least one")
-    cuts = set().union(*(p.cuts for p in listed))
-    return Partition(sizes.pop(), tuple(sorted(cuts)))
 
 
 def null_apart(bits: Bits) -> Bits:

@@ -87,7 +87,7 @@ class _Run:
         problem = self._problem
         scores = self._score(batch)
         points = np.column_stack([problem.f1(scores), problem.f2(scores)])
-        self._front.offer(batch, scores, points, problem.pref_dev(scores))
+        self._front.offer(batch, scores, points, problem.ties(scores))
         self._asked += len(batch)
         return scores
 

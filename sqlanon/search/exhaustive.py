@@ -17,8 +17,9 @@ def exhaustive(
     Of nodes with equal k and loss the lexicographically least levels are listed. Nothing here
     is random.
     """
-    lattice = Lattice(problem.space, settings.bounds)
+    lattice = Lattice(problem.space)
     nodes = NodeScores(problem, lattice, watch)
     nodes.evaluate(np.arange(lattice.size))
-    notes = [] if nodes.known[:-1].all() else ["ended early: better solutions may exist"]
-    return nodes.outcome("exhaustive", nodes.front(np.flatnonzero(nodes.known)), notes)
+    done = bool(nodes.known[:-1].all())
+    notes = [] if done else ["ended early: better solutions may exist"]
+    return nodes.outcome("exhaustive", nodes.front(np.flatnonzero(nodes.known)), notes, done=done)

@@ -29,15 +29,15 @@ def join(parts: Sequence[Scores]) -> Scores:
 class Front:
     """A non-dominated set in two objectives, in ascending order of the first.
 
-    Of solutions with equal objectives the one with the smallest `tie` stays, and of those the
-    earliest; so a scheme is never listed twice.
+    Of solutions with equal objectives the one with the smallest `tie` stays, compared entry by
+    entry, and of those the earliest; so a scheme is never listed twice.
     """
 
     def __init__(self, space: Space) -> None:
         self.solutions = Batch(space, np.zeros((0, len(space.columns)), dtype=np.int32))
         self._scores: Scores | None = None
         self.points = np.zeros((0, 2))
-        self._tie = np.zeros(0)
+        self._ties: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -48,36 +48,44 @@ class Front:
         assert self._scores is not None
         return self._scores
 
-    def offer(self, batch: Batch, scores: Scores, points: Floats, tie: Floats) -> None:
-        """Keeps what belongs to the front; `points` holds the objectives, one row a scheme."""
-        rows = np.flatnonzero(self._promising(points, tie))
-        fresh = take(scores, rows)
-        if self._scores is not None:
+    def offer(self, batch: Batch, scores: Scores, points: Floats, ties: Floats) -> None:
+        """Keeps what belongs to the front; `points` and `ties` have one row a scheme."""
+        rows = np.flatnonzero(self._promising(points, ties))
+        fresh, points, ties = take(scores, rows), points[rows], ties[rows]
+        if self._scores is not None and self._ties is not None:
             if not len(rows):
                 return
             fresh = join([self._scores, fresh])
+            points = np.concatenate([self.points, points])
+            ties = np.concatenate([self._ties, ties])
         ids = np.concatenate([self.solutions.ids, batch.ids[rows]])
-        points = np.concatenate([self.points, points[rows]])
-        tie = np.concatenate([self._tie, tie[rows]])
         # The first of equal points is kept, so the one to keep has to come first.
-        order = np.lexsort((tie, points[:, 1], points[:, 0]))
+        order = np.lexsort((*ties.T[::-1], points[:, 1], points[:, 0]))
         order = order[non_dominated(points[order])] if len(order) else order
         self.solutions = Batch(batch.space, ids[order])
-        self._scores, self.points, self._tie = take(fresh, order), points[order], tie[order]
+        self._scores, self.points, self._ties = take(fresh, order), points[order], ties[order]
 
-    def _promising(self, points: Floats, tie: Floats) -> npt.NDArray[np.bool_]:
+    def _promising(self, points: Floats, ties: Floats) -> npt.NDArray[np.bool_]:
         """Not dominated by the front so far, nor equal to a point of it without a better tie.
 
         Most of what a converged search offers is already here: this is much cheaper than
         building the front anew.
         """
-        if not len(self):
+        if not len(self) or self._ties is None:
             return np.ones(len(points), dtype=bool)
         # The second objective descends, so the last point no greater in the first decides.
         rival = np.searchsorted(self.points[:, 0], points[:, 0], side="right") - 1
         beaten = (rival >= 0) & (self.points[rival, 1] <= points[:, 1])
-        same = (self.points[rival] == points).all(axis=1) & (tie < self._tie[rival])
-        return np.asarray(~beaten | same)
+        same = (self.points[rival] == points).all(axis=1)
+        return np.asarray(~beaten | (same & _less(ties, self._ties[rival])))
+
+
+def _less(one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+    """Which rows come before those of the other, compared entry by entry."""
+    less = np.zeros(len(one), dtype=bool)
+    for a, b in zip(one.T[::-1], other.T[::-1], strict=True):
+        less = (a < b) | ((a == b) & less)
+    return less
 
 
 def bits_of(batch: Batch) -> Bits:

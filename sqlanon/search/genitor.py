@@ -113,12 +113,14 @@ class Run:
             size = min(size, self.splits.count)
         self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
         self._crossover = _crossover(settings, space, self.splits)
+        # All that was scored, where that may be everything there is; else there is no need.
+        self._seen: set[bytes] | None = None
+        if not settings.allow_duplicates and self.splits.count <= settings.evaluations:
+            self._seen = set()
 
     def begin(self, start: Bits | None = None) -> None:
         """Scores the first population."""
         self._enter(self._first(start))
-        if not self.settings.allow_duplicates and len(self.population) == self.splits.count:
-            self.ended = "finished"  # every valid scheme is scored
 
     def step(self) -> None:
         """Breeds one brood and enters it."""
@@ -198,6 +200,10 @@ class Run:
             self.ended = self.watch.stopped
         if self.evaluations >= limit:
             self.ended = "evaluations"
+        if self._seen is not None:
+            self._seen.update(row.tobytes() for row in bits)
+            if len(self._seen) == self.splits.count:
+                self.ended = "finished"  # every valid scheme is scored
 
 
 def _crossover(settings: GenitorSettings, space: Space, splits: Splits) -> Crossover:

@@ -26,7 +26,6 @@ from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
 
 Values = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-Bounds = Sequence[tuple[int, int]]
 
 NONE = -1
 """The number of no node; as an index it finds the entry after the last node."""
@@ -38,23 +37,19 @@ CHUNK = 4_096
 
 @dataclass(frozen=True)
 class LatticeSettings:
-    """`bounds` holds the least and the greatest level of each column; None: its level limits."""
-
-    bounds: tuple[tuple[int, int], ...] | None = None
+    """Of the exact searches: there is nothing to set."""
 
 
 class Lattice:
-    """The nodes of a space between two bounds, by default the level limits of its columns.
+    """The nodes of a space within the level limits of its columns.
 
     `extents` are the numbers of levels by column, `size` is their product, `bottom` and `top`
     are the fully specialized and the fully generalized node.
     """
 
-    def __init__(self, space: Space, bounds: Bounds | None = None) -> None:
+    def __init__(self, space: Space) -> None:
         self.space = space
-        if bounds is None:
-            bounds = space.limits
-        self.low, self.high = _checked(space, bounds)
+        self.low, self.high = np.array(space.limits, dtype=np.int64).reshape(-1, 2).T
         self.extents = self.high - self.low + 1
         self.size = math.prod(self.extents.tolist())
         if self.size > MAX_NODES:
@@ -67,16 +62,6 @@ class Lattice:
         self.bottom, self.top = 0, self.size - 1
         # Axes of one level are left out: an array has at most 64 axes, a table more columns.
         self._shape = tuple(int(e) for e in self.extents if e > 1)
-
-    def __len__(self) -> int:
-        return int(self.size)
-
-    def encode(self, levels: npt.ArrayLike) -> Ints:
-        """The numbers of nodes given as rows of levels."""
-        digits = np.asarray(levels, dtype=np.int64) - self.low
-        if (digits < 0).any() or (digits >= self.extents).any():
-            raise SearchError("a node lies outside the bounds of the lattice")
-        return np.asarray(digits @ self.strides)
 
     def decode(self, nodes: npt.ArrayLike) -> Ints:
         """The levels of nodes, one row each."""
@@ -92,12 +77,12 @@ class Lattice:
         return np.asarray(self.digits(nodes).sum(axis=-1))
 
     def above(self, nodes: Ints) -> Ints:
-        """The immediate generalizations, one column each; NONE beyond the bounds."""
+        """The immediate generalizations, one column each; NONE beyond the limits."""
         inside = self.digits(nodes) < self.extents - 1
         return np.where(inside, nodes[:, None] + self.strides, NONE)
 
     def below(self, nodes: Ints) -> Ints:
-        """The immediate specializations, one column each; NONE beyond the bounds."""
+        """The immediate specializations, one column each; NONE beyond the limits."""
         return np.where(self.digits(nodes) > 0, nodes[:, None] - self.strides, NONE)
 
     def batch(self, nodes: Ints) -> Batch:
@@ -119,20 +104,6 @@ class Lattice:
         """For each node, `function` over the values of all its generalizations."""
         # Reversing the numbers turns the lattice upside down.
         return self.spread_up(function, values[::-1])[::-1]
-
-
-def _checked(space: Space, bounds: Bounds) -> tuple[Ints, Ints]:
-    if len(bounds) != len(space.columns):
-        raise SearchError(f"{len(space.columns)} columns need as many bounds, not {len(bounds)}")
-    for column, (low, high) in zip(space.columns, bounds, strict=True):
-        least, greatest = column.limits
-        if not least <= low <= high <= greatest:
-            raise SearchError(
-                f"column {column.name!r}: the bounds {low} to {high} are not levels "
-                f"between {least} and {greatest}"
-            )
-    pairs = np.array(bounds, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
 
 
 class NodeScores:
@@ -204,11 +175,15 @@ class NodeScores:
         best_before = np.minimum.accumulate(losses)[:-1]
         return order[np.append(True, losses[1:] < best_before)] if len(order) else order
 
-    def outcome(self, method: str, solutions: Ints, notes: Sequence[str] = ()) -> Outcome:
+    def outcome(
+        self, method: str, solutions: Ints, notes: Sequence[str] = (), *, done: bool
+    ) -> Outcome:
         """The answer of a search: chosen is the least loss with k ≥ problem.k.
 
-        Without any solution the top is listed, which has the largest k.
+        Without any solution the top is listed, which has the largest k. What is `done` has
+        not been stopped, even where the watch said so after the last node.
         """
+        stopped = "finished" if done else self.watch.stopped
         if not len(solutions):
             solutions = np.array([self.lattice.top])
         batch = self.lattice.batch(solutions)
@@ -221,8 +196,8 @@ class NodeScores:
             scores=self.problem.evaluate(batch),
             chosen=int(feasible[order[0]]) if len(feasible) else None,
             objectives=("k", self.problem.loss.value),
-            stopped=self.watch.stopped,
-            reproducible=self.watch.stopped not in UNREPEATABLE,
+            stopped=stopped,
+            reproducible=stopped not in UNREPEATABLE,
             notes=(
                 f"{self.evaluated:,} of {self.lattice.size:,} lattice nodes evaluated "
                 f"({share:.1%})",

@@ -32,7 +32,7 @@ def front(
     It holds for POkA's limit η and for a rule with a given k, which then must be problem.k.
     Nothing here is random.
     """
-    lattice = Lattice(problem.space, settings.bounds)
+    lattice = Lattice(problem.space)
     nodes = NodeScores(problem, lattice, watch)
     upper, lower = UpperK(problem, lattice), LowerLoss(problem, lattice)
     walk = _Walk(lattice, upper, lower)
@@ -46,10 +46,11 @@ def front(
         if nodes.over:
             break
         wave = walk.next_wave(_open(nodes, found, upper, lower))
+    done = not _open(nodes, found, upper, lower).any()
     notes = ["exact: every other node is dominated by one of these or equal to it"]
-    if _open(nodes, found, upper, lower).any():
+    if not done:
         notes = ["ended early: better solutions may exist"]
-    return nodes.outcome("front", found, notes)
+    return nodes.outcome("front", found, notes, done=done)
 
 
 def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Mask:

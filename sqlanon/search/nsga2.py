@@ -107,7 +107,7 @@ class _Run:
         batch = problem.space.batch_of_bits(bits)
         scores = problem.evaluate(batch)
         points = np.column_stack([problem.f1(scores), problem.f2(scores)])
-        self._front.offer(batch, scores, points, problem.pref_dev(scores))
+        self._front.offer(batch, scores, points, problem.ties(scores))
         self._asked += len(bits)
         self.over = self._watch.step(self._progress()) or self.left <= 0
         return _People(bits, points, np.zeros(0, dtype=np.int64))

@@ -36,7 +36,7 @@ def optimal(
     model, the solution listed is the fully generalized node, which has the largest k, and
     nothing is chosen. Nothing here is random.
     """
-    search = _Search(problem, Lattice(problem.space, settings.bounds), watch)
+    search = _Search(problem, Lattice(problem.space), watch)
     search.run()
     return search.outcome()
 
@@ -110,6 +110,7 @@ class _Search:
         notes = [f"exact: no node that reaches {wanted} has less loss"]
         if self._best is None:
             notes = [f"no node of the lattice reaches {wanted}"]
-        if self._nodes.over and self._open().any():
+        done = not self._open().any()
+        if not done:
             notes = ["ended early: better solutions may exist"]
-        return self._nodes.outcome("optimal", np.array([best]), notes)
+        return self._nodes.outcome("optimal", np.array([best]), notes, done=done)

@@ -47,7 +47,6 @@ class Progress:
     limit: int | None = None
     best: float | None = None
     best_k: int | None = None
-    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Watch:
 
     def begin_again(self) -> None:
         """For another search after one: its solutions need not be better to count."""
-        self._best, self._unchanged = np.inf, 0
+        self._best, self._unchanged, self.stopped = np.inf, 0, "finished"
 
     def step(self, progress: Progress, *, whole: bool = True) -> bool:
         """Reports a step, or a part of one, and tells whether to stop; patience counts steps."""

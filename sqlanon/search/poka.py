@@ -38,16 +38,15 @@ from sqlanon.search.problem import Ints, Problem
 class PokaSettings:
     """
     depth          d, the steps from the base node to the ground nodes; None: the paper's
-                   d_avg = ⌈Σ N_i / s⌉, the mean DGH length, within the bounds
+                   d_avg = ⌈Σ N_i / s⌉, the mean DGH length, within the level limits
     past_plateaus  where DepthSearch returns NULL, go on from the neighbour below with the
-                   highest k (then least loss), unlisted, instead of ending: beyond the
-                   paper, for losses with ties such as CE
-    bounds         the least and the greatest level of each column; None: its level limits
+                   highest k (then least loss) instead of ending: beyond the paper, for
+                   losses with ties such as CE. That neighbour is listed only where nothing
+                   else found is at least as good.
     """
 
     depth: int | None = None
     past_plateaus: bool = False
-    bounds: tuple[tuple[int, int], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
@@ -62,7 +61,7 @@ def poka(
     Not always all Pareto-optimal nodes, and not always only such. The suppression limit η is
     in what the problem's `evaluate` does. Nothing here is random.
     """
-    lattice = Lattice(problem.space, settings.bounds)
+    lattice = Lattice(problem.space)
     nodes = NodeScores(problem, lattice, watch)
     depth = settings.depth or mean_height(lattice)
     base = lattice.top
@@ -89,7 +88,7 @@ def poka(
     if passed:
         notes.append(f"went past {passed} base nodes without a better node in reach")
     # Past a plateau a base node may be no better than those before it, or make them worse.
-    return nodes.outcome("poka", nodes.front(np.array(found)), notes)
+    return nodes.outcome("poka", nodes.front(np.array(found)), notes, done=not nodes.over)
 
 
 def mean_height(lattice: Lattice) -> int:

@@ -37,16 +37,16 @@ class Place:
 
 
 def rank_of(problem: Problem, scores: Scores) -> Floats:
-    """What the solution to OP minimizes: ach, then −k, then pref_dev, feasible schemes first.
+    """What the solution to OP minimizes: f1, then f2, then `Problem.ties`, feasible schemes first.
 
     Before them come, for those that are not, the rows in classes that violate k or a model,
     beyond the suppression limit, and the shortfall: the way is longer than that can tell.
     """
     beyond = np.maximum(scores.violating - problem.budget, 0)
-    shortfall = np.maximum(problem.f2(scores), 0)
+    f1, f2 = problem.f1(scores), problem.f2(scores)
+    shortfall = np.maximum(f2, 0)
     beyond = np.where(shortfall > 0, beyond, 0)
-    ach, dev = problem.f1(scores), problem.pref_dev(scores)
-    return np.stack([beyond, shortfall, ach, -scores.k, dev], axis=1)
+    return np.column_stack([beyond, shortfall, f1, f2, problem.ties(scores)])
 
 
 def place_of(problem: Problem, bits: Bits, scores: Scores) -> Place:

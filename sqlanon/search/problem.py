@@ -98,6 +98,13 @@ class Problem:
     def pref_dev(self, scores: Scores) -> Floats:
         return self.preference.pref_dev(*self.loss_and_bias(scores))
 
+    def ties(self, scores: Scores) -> Floats:
+        """What decides between schemes of equal f1 and f2: the higher k, then less pref_dev.
+
+        Without further models f2 tells them by k already.
+        """
+        return np.column_stack([-scores.k, self.pref_dev(scores)])
+
 
 def exact_loss(problem: Problem, scores: Scores) -> npt.NDArray[np.generic]:
     """The loss to minimize in values that can be compared for equality.

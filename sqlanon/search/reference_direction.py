@@ -125,17 +125,26 @@ class Exploration:
         front = self._archive if len(self._archive) else self._closest
         if not len(front):
             raise SearchError("the walk has found nothing yet; take a step first")
-        keys = front.solutions.keys
-        aim = self.preference
+        keys, aim = front.solutions.keys, self.preference
+        if chosen is not None and chosen not in keys:
+            raise SearchError(self._not_listed(chosen))
         return Outcome(
             method=METHOD,
             solutions=front.solutions,
             scores=front.scores,
-            chosen=keys.index(chosen) if chosen in keys else None,
+            chosen=None if chosen is None else keys.index(chosen),
             objectives=OBJECTIVES if front is self._closest else (aim.loss_by, aim.bias_by),
             stopped=self.stopped,
             reproducible=self.stopped not in UNREPEATABLE,
         )
+
+    def _not_listed(self, chosen: bytes) -> str:
+        if any(chosen in visit.step.solutions.keys for visit in self.history):
+            return (
+                "a later step of the walk found a solution with no more loss and no more bias "
+                "than the chosen one; choose one of the last step"
+            )
+        return "no step of the walk found the chosen solution; give a key of Step.solutions"
 
     def step(self, n: int | None = None, watch: Watch | None = None) -> Step:
         """Goes along the direction from q_t to q̄.
@@ -151,12 +160,12 @@ class Exploration:
         references = directed(origin, self.preference, number)
         stopped = "finished"
         for m, reference in enumerate(references):
-            outcome = self._minimize(reference, m, watch)
+            outcome = self._minimize(reference, m, number, watch)
             self._keep(outcome.solutions, outcome.scores)
             if outcome.stopped == "patience":
                 stopped = "patience"
             # NSGA-II has reported its own steps; an interrupt may come between two of them.
-            done = Progress(message=f"{m + 1}/{number}")
+            done = self._progress(m + 1, number)
             if watch.stopped != "finished" or watch.step(done, whole=False):
                 stopped = watch.stopped
                 break
@@ -236,19 +245,26 @@ class Exploration:
         rows = np.flatnonzero(self.problem.feasible(scores))
         kept = take(scores, rows)
         points = np.column_stack(self.problem.loss_and_bias(kept))
-        self._archive.offer(batch.take(rows), kept, points, -kept.k.astype(np.float64))
+        self._archive.offer(batch.take(rows), kept, points, -kept.k[:, None].astype(np.float64))
         if not len(self._archive):
             aim = replace(self.problem, preference=self.preference)
             points = np.column_stack([aim.f1(scores), aim.f2(scores)])
-            self._closest.offer(batch, scores, points, aim.pref_dev(scores))
+            self._closest.offer(batch, scores, points, aim.ties(scores))
 
-    def _minimize(self, reference: Preference, m: int, watch: Watch) -> Outcome:
+    def _progress(self, m: int, number: int) -> Progress:
+        """Where a step stands that is done with m of its reference points."""
+        each = self._settings.evaluations
+        return Progress(evaluations=m * each, limit=number * each)
+
+    def _minimize(self, reference: Preference, m: int, number: int, watch: Watch) -> Outcome:
         problem = replace(self.problem, preference=reference, evaluate=self.remember)
         if self._minimizer is not None:
             return self._minimizer(problem)
 
         def pass_on(progress: Progress) -> None:
-            if watch.step(progress, whole=False):
+            before = self._progress(m, number)
+            done = before.evaluations + progress.evaluations
+            if watch.step(replace(progress, evaluations=done, limit=before.limit), whole=False):
                 inner.interrupt()
 
         inner = Watch(on_progress=pass_on, patience=watch.patience)

@@ -110,3 +110,29 @@ def test_a_search_chooses_what_can_be_published(method: str, groups: list[list[s
         assert result.solution.to_dict()["columns"]["town"]["groups"] == groups
         assert any("marks rows" in note for note in result.notes)
         anonymizer.publish(result)
+
+
+def test_patience_ends_each_of_the_two_searches() -> None:
+    """The first marks C; the second, which marks nothing, is not skipped for its patience."""
+    with (
+        duckdb.connect() as connection,
+        loaded(connection, "ABC", k=2, l_diversity={"l": 2}) as anonymizer,
+    ):
+        result = anonymizer.search(method="nsga2", watch=sqlanon.Watch(patience=3))
+        assert result.solution is not None
+        assert result.solution.to_dict()["columns"]["town"]["groups"] == [["A"], ["B", "C"]]
+        assert (result.stopped, result.reproducible) == ("patience", True)
+        assert result.evaluations["asked"] >= 2 * 4 * 100
+        assert any("a search that marks nothing included" in note for note in result.notes)
+
+
+def test_what_was_interrupted_claims_no_second_search() -> None:
+    watch = sqlanon.Watch()
+    watch.interrupt()
+    with (
+        duckdb.connect() as connection,
+        loaded(connection, "ABC", k=2, l_diversity={"l": 2}) as anonymizer,
+    ):
+        result = anonymizer.search(method="nsga2", watch=watch)
+        assert result.stopped == "interrupted"
+        assert any("ended before one that marks nothing" in note for note in result.notes)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.errors import SchemeError
-from sqlanon.scheme import Partition, common_refinement
+from sqlanon.scheme import Partition
 from sqlanon.scheme.partition import null_apart
 
 bit_lists = st.lists(st.booleans(), max_size=70)
@@ -90,22 +90,6 @@ def test_refines_by_containment_of_groups(data: st.DataObject, positions: int) -
         if left[a] == left[b]
     )
     assert Partition.from_groups(left).refines(Partition.from_groups(right)) == contained
-
-
-@given(st.data(), st.integers(0, 8), st.integers(1, 4))
-def test_common_refinement(data: st.DataObject, positions: int, count: int) -> None:
-    strings = st.lists(st.booleans(), min_size=positions, max_size=positions)
-    given_bits = [data.draw(strings) for _ in range(count)]
-    found = common_refinement(Partition.from_bits(bits) for bits in given_bits)
-    assert all(found.refines(Partition.from_bits(bits)) for bits in given_bits)
-    assert found.bits.tolist() == [any(column) for column in zip(*given_bits, strict=True)]
-
-
-@pytest.mark.parametrize("listed", [[], [Partition(4, (0,)), Partition(5, (3,))]])
-def test_common_refinement_of_one_column(listed: list[Partition]) -> None:
-    with pytest.raises(SchemeError) as caught:
-        common_refinement(listed)
-    assert str(caught.value) == ("a common refinement needs partitions of one column, at least one")
 
 
 def test_null_apart() -> None:

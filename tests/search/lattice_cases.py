@@ -140,7 +140,7 @@ class Table:
             "k_max": max(sizes),
             "classes": len(kept),
             "suppressed": s,
-            "nwp": (float((penalties / steps @ weights).sum()) + s) / n,
+            "nwp": round((float((penalties / steps @ weights).sum()) + s) / n, 12),
             "necd": 0.0,
             "glm": units / unit,
             "glm_share": units / unit / n / len(steps),

@@ -142,21 +142,6 @@ def big_table(seed: int = 5) -> Table:
     return table
 
 
-def test_bounded_levels_are_kept_to() -> None:
-    table = big_table()
-    bounds = tuple((min(1, h), h) for h in table.space.heights)
-    problem = table.problem(LossName.GLM, 2)
-    inside = {
-        node: point
-        for node, point in scored(table, LossName.GLM).items()
-        if all(low <= level for (low, _), level in zip(bounds, node, strict=True))
-    }
-    for search in (exhaustive, front):
-        outcome = search(problem, LatticeSettings(bounds), RNG, Watch())
-        assert points(outcome, problem) == pareto(list(inside.values()))
-    assert table.space.asked <= set(inside)
-
-
 @pytest.mark.parametrize("loss", PAPERS)
 def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: LossName) -> None:
     table = big_table()
@@ -189,6 +174,29 @@ def test_an_interrupted_search_has_what_it_found(search) -> None:
     assert not outcome.reproducible
     assert outcome.chosen is not None
     assert "ended early: better solutions may exist" in outcome.notes
+
+
+@pytest.mark.parametrize("search", [exhaustive, front, optimal])
+def test_a_stop_after_the_last_node_stops_nothing(search) -> None:
+    """All nodes in one wave, so that the clock is looked at when everything is known."""
+    table = big_table()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice_front, "WAVE", 10**6)
+        patch.setattr("sqlanon.search.optimal.WAVE", 10**6)
+        whole = search(table.problem(LossName.DCN, 2), ALL, RNG, Watch())
+        steps: list[Progress] = []
+        search(table.problem(LossName.DCN, 2), ALL, RNG, Watch(on_progress=steps.append))
+
+        def stop(progress: Progress) -> None:
+            if progress.evaluations == steps[-1].evaluations:
+                watch.interrupt()
+
+        watch = Watch(on_progress=stop)
+        outcome = search(table.problem(LossName.DCN, 2), ALL, RNG, watch)
+    assert watch.stopped == "interrupted"
+    assert (outcome.stopped, outcome.reproducible) == ("finished", True)
+    assert outcome.notes == whole.notes
+    assert outcome.solutions.ids.tolist() == whole.solutions.ids.tolist()
 
 
 @pytest.mark.parametrize("below", [None, 4])

@@ -28,12 +28,12 @@ def scores_of(rows: list[int]) -> Scores:
     return plain_scores(**whole, **real)
 
 
-Offer = tuple[int, int, int, int]  # scheme, two objectives, tie
+Offer = tuple[int, int, int, int, int]  # scheme, two objectives, two ties
 
 
 @given(
     st.lists(
-        st.lists(st.tuples(*[st.integers(0, n) for n in (63, 4, 4, 2)]), max_size=6), max_size=6
+        st.lists(st.tuples(*[st.integers(0, n) for n in (63, 4, 4, 1, 2)]), max_size=6), max_size=6
     )
 )
 def test_front_of_offers(offers: list[list[Offer]]) -> None:
@@ -45,21 +45,21 @@ def test_front_of_offers(offers: list[list[Offer]]) -> None:
             points.setdefault(offer[0], offer)
         listed = [points[offer[0]] for offer in batch]
         rows = [offer[0] for offer in listed]
-        numbers = np.array(listed, dtype=float).reshape(-1, 4)
+        numbers = np.array(listed, dtype=float).reshape(-1, 5)
         front.offer(
             SPACE.batch_of_bits(BITS[rows].reshape(-1, 6)),
             scores_of(rows),
             numbers[:, 1:3],
-            numbers[:, 3],
+            numbers[:, 3:],
         )
-    best: dict[tuple[int, int], int] = {}
-    for _, x, y, tie in points.values():
-        if not any(a <= x and b <= y and (a, b) != (x, y) for _, a, b, _ in points.values()):
-            best[x, y] = min(tie, best.get((x, y), tie))
+    best: dict[tuple[int, int], tuple[int, ...]] = {}
+    for _, x, y, *tie in points.values():
+        if not any(a <= x and b <= y and (a, b) != (x, y) for _, a, b, *_ in points.values()):
+            best[x, y] = min(tuple(tie), best.get((x, y), tuple(tie)))
     assert [tuple(p) for p in front.points.tolist()] == sorted(best)
     if len(front):
         schemes = front.scores.k.tolist()
-        assert [(x, y, tie) for _, x, y, tie in (points[s] for s in schemes)] == [
-            (*point, tie) for point, tie in sorted(best.items())
+        assert [points[s][1:] for s in schemes] == [
+            (*point, *tie) for point, tie in sorted(best.items())
         ]
         assert (bits_of(front.solutions) == BITS[schemes]).all()

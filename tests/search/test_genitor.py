@@ -246,6 +246,27 @@ def test_solutions_trade_loss_for_k_and_the_least_feasible_loss_is_chosen() -> N
     assert (found.stopped, found.reproducible) == ("finished", True)  # all eight were scored
 
 
+@pytest.mark.parametrize("population", [10, 200, 255, 256])
+@pytest.mark.parametrize("brood", [1, 20])
+def test_a_search_ends_when_every_scheme_is_scored(population: int, brood: int) -> None:
+    space = Space([column(9, Family.CONTIGUOUS)])  # 256 schemes
+    scored: set[str] = set()
+
+    def judged(string: Bits) -> tuple[int, int]:
+        scored.add(text(string))
+        return 5, int(text(string), 2) % 37
+
+    settings = GenitorSettings(population=population, evaluations=30_000, brood=brood)
+    seen: list[Progress] = []
+    watch = Watch(on_progress=seen.append)
+    found = genitor(scripted(space, judged), settings, np.random.default_rng(1), watch)
+    if population > 10:
+        assert (found.stopped, len(scored)) == ("finished", 256)
+        assert seen[-1].evaluations < 2_000
+    else:  # a small population turns to strangers too seldom to meet all there are
+        assert found.stopped in ("finished", "evaluations")
+
+
 def test_nothing_feasible_is_said_and_the_closest_is_shown() -> None:
     problem = scripted(SPACE, judge, k=9)
     settings = GenitorSettings(population=20, evaluations=200)

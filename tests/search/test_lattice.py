@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,21 +28,20 @@ def space_of(heights: list[int]) -> Space:
 
 @st.composite
 def lattices(draw: st.DrawFn) -> Lattice:
-    space = space_of(draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
-    bounds = []
-    for height in space.heights:
-        low = draw(st.integers(0, height))
-        bounds.append((low, draw(st.integers(low, height))))
-    return Lattice(space, draw(st.sampled_from([None, bounds])))
+    columns = []
+    for each in space_of(draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))).columns:
+        low = draw(st.integers(0, each.height))
+        high = draw(st.sampled_from([None, *range(low, each.height + 1)]))
+        columns.append(replace(each, min_level=low, max_level=high))
+    return Lattice(Space(columns))
 
 
 @given(lattice=lattices())
 def test_numbers_are_lexicographic_levels(lattice: Lattice) -> None:
     bounds = zip(lattice.low.tolist(), lattice.high.tolist(), strict=True)
     nodes = list(itertools.product(*(range(low, high + 1) for low, high in bounds)))
-    assert len(lattice) == len(nodes)
+    assert lattice.size == len(nodes)
     assert lattice.decode(np.arange(len(nodes))).tolist() == [list(n) for n in nodes]
-    assert lattice.encode(nodes).tolist() == list(range(len(nodes)))
 
 
 @given(lattice=lattices(), data=st.data())
@@ -66,16 +66,6 @@ def test_spreading_reaches_generalizations_and_specializations(lattice: Lattice,
     for node in range(lattice.size):
         assert up[node] == values[(levels <= levels[node]).all(axis=1)].max()
         assert down[node] == values[(levels >= levels[node]).all(axis=1)].sum()
-
-
-def test_bounds_are_checked() -> None:
-    space = space_of([2, 3])
-    with pytest.raises(SearchError, match="as many bounds"):
-        Lattice(space, [(0, 1)])
-    with pytest.raises(SearchError, match=r"'c1'.*between 0 and 3"):
-        Lattice(space, [(0, 1), (2, 4)])
-    with pytest.raises(SearchError, match="outside"):
-        Lattice(space, [(0, 1), (1, 2)]).encode([[0, 0]])
 
 
 def test_a_lattice_too_large_is_refused() -> None:

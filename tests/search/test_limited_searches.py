@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from preference_cases import allowed, every_scheme, problem_of, random_histogram
 from search.lattice_cases import Node, Table, Twin, levels_of, pareto, random_table, scored
 
-from sqlanon.errors import SearchError
 from sqlanon.histogram import Histogram
 from sqlanon.metrics import Scores
 from sqlanon.model import Family, LossName
@@ -107,14 +106,6 @@ def test_the_depth_of_poka_is_that_of_the_limited_lattice() -> None:
     lattice = Lattice(Space(columns))
     assert lattice.extents.tolist() == [3, 2, 1, 1]
     assert mean_height(lattice) == 1  # ⌈(2 + 1 + 0 + 0) / 4⌉, not ⌈8 / 4⌉
-
-
-def test_bounds_keep_within_the_limits() -> None:
-    space = Space([column(WORKCLASS, levels=(1, None))])
-    assert Lattice(space, [(1, 1)]).size == 1
-    with pytest.raises(SearchError) as caught:
-        Lattice(space, [(0, 2)])
-    assert str(caught.value) == ("column 'c': the bounds 0 to 2 are not levels between 1 and 2")
 
 
 # Bit strings

@@ -34,13 +34,13 @@ def around(problem: Problem, here: Bits) -> Bits:
 
 
 def op(problem: Problem, strings: Bits) -> list[tuple[float, ...]]:
-    """What OP compares, by its definition: feasible first, ach, then higher k, then pref_dev."""
+    """What OP compares, by its definition: feasible first, ach, then f2 and so k, then pref_dev."""
     scores = problem.evaluate(problem.space.batch_of_bits(strings))
     ach, dev = problem.f1(scores).tolist(), problem.pref_dev(scores).tolist()
     below, ks = scores.rows_below.tolist(), scores.k.tolist()
     return [
-        (max(0, rows - problem.budget) if k < problem.k else 0, max(0, problem.k - k), a, -k, d)
-        for rows, k, a, d in zip(below, ks, ach, dev, strict=True)
+        (max(0, rows - problem.budget) if f2 > 0 else 0, max(0, f2), a, f2, f2 - problem.k, d)
+        for rows, f2, a, d in zip(below, (problem.k - k for k in ks), ach, dev, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -268,10 +269,14 @@ def test_patience_ends_the_search_for_one_reference_point() -> None:
         exploration = Exploration(problem, start=FAR, preference=NEAR, n=5, settings=settings)
         step = exploration.step(watch=Watch(on_progress=seen.append, patience=2))
     assert step.stopped == "patience"
-    assert [p.message for p in seen if p.message] == ["1/5", "2/5", "3/5", "4/5", "5/5"]
+    assert {p.limit for p in seen} == {5 * 4_000}
+    done = [p.evaluations for p in seen]
+    assert done == sorted(done)
+    ends = [p for p in seen if p.evaluations % 4_000 == 0 and p.best is None]
+    assert [p.evaluations for p in ends] == [4_000, 8_000, 12_000, 16_000, 20_000]
     bests: list[float] = []
     for progress in seen:
-        if not progress.message:
+        if progress not in ends:
             bests.append(np.inf if progress.best is None else progress.best)
             continue
         # Of one reference point: ended by two generations without a better one, not before.
@@ -298,3 +303,19 @@ def test_what_comes_closest_is_kept_until_something_is_feasible() -> None:
         outcome = exploration.outcome()
         assert outcome.objectives == ("nwp", "necd")
         assert outcome.scores.k.tolist() == [12]
+
+
+def test_a_choice_that_is_not_listed_is_refused() -> None:
+    with problem_of(employees(), 2, FAR) as problem:
+        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
+        step = exploration.step()
+        key = step.solutions.keys[0]
+        assert exploration.outcome(key).chosen is not None
+        with pytest.raises(SearchError, match=r"no step of the walk found .* Step.solutions"):
+            exploration.outcome(b"nonsense")
+        # As if a later step had found something better.
+        better = replace(step.scores, nwp=step.scores.nwp / 2, necd=step.scores.necd / 2)
+        other = problem.space.batch_of_bits(~bits_of(step.solutions))
+        exploration.archive.offer(other, better, np.zeros((1, 2)), np.zeros((1, 1)))
+        with pytest.raises(SearchError, match="a later step of the walk found"):
+            exploration.outcome(key)
