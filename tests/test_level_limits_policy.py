@@ -34,7 +34,7 @@ def limited(**limits: dict[str, Any]) -> dict[str, Any]:
         ({"min_level": -1}, ".min_level: found -1, expected a whole number of at least 0"),
         ({"max_level": 1.5}, ".max_level: found 1.5, expected a whole number of at least 0"),
         ({"max_level": "1"}, ".max_level: found '1', expected a whole number of at least 0"),
-        ({"max_level": True}, ".max_level: found True, expected a whole number of at least 0"),
+        ({"max_level": True}, ".max_level: found true, expected a whole number of at least 0"),
         (
             {"min_level": 3, "max_level": 2},
             ": min_level 3 is above max_level 2; lower the one or raise the other",

@@ -39,7 +39,7 @@ def test_the_least_policy() -> None:
     [
         ({"weight": -1}, "weight: found -1, expected a number of at least 0"),
         ({"weight": "much"}, "weight: found 'much', expected a number of at least 0"),
-        ({"weight": True}, "weight: found True, expected a number of at least 0"),
+        ({"weight": True}, "weight: found true, expected a number of at least 0"),
         ({"weight": float("inf")}, "weight: found inf, expected a finite number of at least 0"),
         (
             {"family": "taxonomical"},
@@ -160,7 +160,7 @@ def test_mistakes_in_the_columns(columns: Any, line: str) -> None:
         ({"privacy": {"k": 0}}, "privacy.k: found 0, expected a whole number of at least 1"),
         ({"privacy": {"k": 2.5}}, "privacy.k: found 2.5, expected a whole number of at least 1"),
         ({"privacy": {"k": "5"}}, "privacy.k: found '5', expected a whole number of at least 1"),
-        ({"privacy": {"k": True}}, "privacy.k: found True, expected a whole number of at least 1"),
+        ({"privacy": {"k": True}}, "privacy.k: found true, expected a whole number of at least 1"),
         ({"privacy": {}}, "privacy.k: is missing; expected a whole number of at least 1"),
         ({"privacy": 5}, f"privacy: found 5, expected keys such as {PRIVACY_KEYS}"),
         ({"preference": {"nwp": 2, "necd": 0}}, "preference.nwp: found 2, expected a number from "

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
 import pytest
+from policy_mistakes import of
 from search_table import POLICY, policy_with, write_search_folder
 
 import sqlanon
+from sqlanon.api.search import METHODS, WALK, WALK_SETTINGS, settings_of
 from sqlanon.errors import ArgumentError, PolicyError, SearchError
+from sqlanon.policy.methods import MINIMIZE_ACH, SETTINGS
+
+SHARE = "expected a number from 0 to 1"
+OPERATORS = "expected 'new', 'new_two_point' or 'trad'"
+NOT_OF_AUTO = "is not a setting of auto; it has: evaluations, exact, rounds"
 
 
 def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.SearchResult:
@@ -48,17 +56,87 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ({"method": "nsga2", "crossover": "new"}, "crossover new is not a number between 0 and 1"),
-        ({"method": "genitor", "crossover": 0.5}, "crossover must be new, new_two_point or trad, "
-         "not 0.5"),
-        ({"method": "genitor", "evaluations": 1}, "evaluations must be at least 2, not 1"),
+        ({"method": "nsga2", "crossover": "new"}, ["crossover: found 'new', " + SHARE]),
+        ({"method": "nsga2", "crossover": 2}, ["crossover: found 2, " + SHARE]),
+        ({"method": "genitor", "crossover": 0.5}, ["crossover: found 0.5, " + OPERATORS]),
+        (
+            {"method": "genitor", "crossover": "nwe"},
+            [f"crossover: found 'nwe', {OPERATORS}; did you mean new?"],
+        ),
+        (
+            {"method": "genitor", "evaluations": 1},
+            ["evaluations: found 1, expected a whole number of at least 2"],
+        ),
+        (
+            {"method": "nsga2", "population": 1, "mutation": 2, "crossover": "new"},
+            [
+                "population: found 1, expected a whole number of at least 2",
+                "mutation: found 2, " + SHARE,
+                "crossover: found 'new', " + SHARE,
+            ],
+        ),
+        (
+            {"method": "genitor", "crossover": 0.5, "bias": 3, "brood": 0, "evaluations": 1},
+            [
+                "crossover: found 0.5, " + OPERATORS,
+                "bias: found 3, expected a number from 1 to 2",
+                "brood: found 0, expected a whole number of at least 1",
+                "evaluations: found 1, expected a whole number of at least 2",
+            ],
+        ),
+        # What the method does not have is not judged by its range.
+        (
+            {"method": "auto", "bias": 7, "start": {"nwp": 2}, "rounds": 0},
+            [
+                "bias: " + NOT_OF_AUTO,
+                "start: " + NOT_OF_AUTO,
+                "rounds: found 0, expected a whole number of at least 1",
+            ],
+        ),
+        ({"crossover": 2}, ["crossover: " + NOT_OF_AUTO]),
+        (
+            {"method": "nsga2", "crossover": "new", "depth": 3},
+            [
+                "crossover: found 'new', " + SHARE,
+                "depth: is not a setting of nsga2; it has: crossover, evaluations, mutation, "
+                "population",
+            ],
+        ),
+        # Of which method a setting would be is not known.
+        (
+            {"metod": "nsga2", "crossover": 0.5, "loss": "glm"},
+            ["metod: unknown key; did you mean method?"],
+        ),
+        (
+            {"method": "poka", "loss": "ce", "depth": 0},
+            [
+                "depth: found 0, expected a whole number of at least 1",
+                "loss: ce needs a column with the role label",
+            ],
+        ),
+        (
+            {"method": "reference-direction", "points": 0, "start": {"loss": "glm", "loss_at": 1,
+             "necd": 0}},
+            [
+                "points: found 0, expected a whole number of at least 1",
+                "start.loss: is glm, but the preference is in nwp; a walk has one measure",
+            ],
+        ),
     ],
 )  # fmt: skip
-def test_settings_of_the_wrong_kind(tmp_path: Path, section: dict[str, Any], said: str) -> None:
-    with pytest.raises(PolicyError) as caught:
-        search(tmp_path, section)
-    where = f"{tmp_path / 'policy.yml'}: a mistake in the policy\n  search: {section['method']}: "
-    assert str(caught.value) == where + said
+def test_all_mistakes_of_the_section_at_once(section: dict[str, Any], said: list[str]) -> None:
+    lines = [f"search.{line}" for line in said]
+    assert of(search=section) == lines
+    others = "others: found 'keep', expected 'refuse', 'drop' or 'insensitive'"
+    assert of(search=section, others="keep") == [others, *lines]
+
+
+def test_the_policy_knows_the_settings_of_every_search() -> None:
+    known = {name: tuple(sorted(settings_of(method))) for name, method in METHODS.items()}
+    assert {**known, WALK: tuple(sorted(WALK_SETTINGS))} == SETTINGS
+    assert {name for name, method in METHODS.items() if method.default_loss is None} == (
+        MINIMIZE_ACH - {WALK}
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,10 +146,13 @@ def test_settings_of_the_wrong_kind(tmp_path: Path, section: dict[str, Any], sai
         ({"seconds": 0}, "seconds: found 0, expected a number above 0"),
         ({"seconds": "5"}, "seconds: found '5', expected a number above 0"),
         (
-            {"crossover": 2},
+            {"method": "genetic", "crossover": 2},
             "crossover: found 2, expected a number from 0 to 1 or 'new', 'new_two_point' or 'trad'",
         ),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
+        ({"seed": True}, "seed: found true, expected a whole number of at least 0"),
+        ({"seed": [False, None]}, "seed: found [false, null], expected a whole number"),
+        ({"seed": dt.date(2024, 5, 1)}, "seed: found 2024-05-01, expected a whole number"),
         ({"populaton": 9}, "populaton: unknown key; did you mean population?"),
     ],
 )
@@ -105,7 +186,8 @@ def test_ce_needs_a_label(tmp_path: Path) -> None:
     columns = {name: c for name, c in POLICY["columns"].items() if name != "outcome"}
     section = {"method": "front", "loss": "ce"}
     with pytest.raises(
-        PolicyError, match=r"policy\.yml: search\.loss: ce needs a column with the role label$"
+        PolicyError,
+        match=r"policy\.yml: a mistake.*\n  search\.loss: ce needs a column with the role label$",
     ):
         search(tmp_path, section, columns=columns, others="drop")
     result = search(tmp_path, section)

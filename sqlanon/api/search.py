@@ -14,7 +14,6 @@ from sqlanon.errors import ArgumentError, PolicyError, SearchError
 from sqlanon.evaluate import Evaluator
 from sqlanon.model import LossName
 from sqlanon.policy import Policy, SearchSection
-from sqlanon.policy.policy import refusal
 from sqlanon.policy.settings import PreferenceSection
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
@@ -91,37 +90,13 @@ def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
     if wanted not in METHODS:
         raise ArgumentError(f"there is no `method` {wanted!r}; there are {', '.join(METHODS)}")
     method = METHODS[wanted]
-    if wanted != section.method:
-        return method, method.settings()
-    try:
-        return method, method.settings(**given)
-    except (PolicyError, SearchError) as error:
-        _, _, said = str(error).partition(": ")  # after what raised it
-        raise refusal(policy.origin, [f"search: {wanted}: {said}"]) from None
+    return method, method.settings(**(given if wanted == section.method else {}))
 
 
 def given_settings(policy: Policy) -> dict[str, Any]:
-    """What a policy sets for its own method; a setting of another one is a mistake."""
+    """What a policy sets for its own method."""
     section = policy.section.search
-    method = METHODS.get(section.method)
-    known = WALK_SETTINGS if method is None else settings_of(method)
-    given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
-    allowed = ", ".join(sorted(known)) or "none"
-    problems = [
-        f"search.{key}: is not a setting of {section.method}; it has: {allowed}"
-        for key in given
-        if key not in known
-    ]
-    minimizes_ach = method is None or method.default_loss is None
-    if minimizes_ach and section.loss not in (None, LossName.NWP):
-        problems.append(
-            f"search.loss: {section.method} minimizes ach, which weighs the loss of the "
-            f"preference against its bias, not {section.loss}; name it as preference.loss, or "
-            "choose a method that minimizes a loss"
-        )
-    if problems:
-        raise refusal(policy.origin, problems)
-    return given
+    return section.model_dump(exclude=set(section.COMMON), exclude_none=True)
 
 
 def settings_of(method: Method) -> frozenset[str]:

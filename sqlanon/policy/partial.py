@@ -16,8 +16,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from sqlanon.policy.columns import ColumnSection
 from sqlanon.policy.fields import Section
+from sqlanon.policy.methods import method_of
 from sqlanon.policy.problems import line_at
 from sqlanon.policy.schema import PolicySection
+from sqlanon.policy.settings import SearchSection
 
 
 def contradictions(error: ValidationError, document: Mapping[Any, Any]) -> list[str]:
@@ -34,6 +36,10 @@ def contradictions(error: ValidationError, document: Mapping[Any, Any]) -> list[
         if key == "columns":
             parts[key], complete = _columns(document[key])
             broken |= set() if complete else {key}
+            continue
+        if key == "search":
+            parts[key], unknown = _search(document[key])
+            broken |= unknown
             continue
         try:
             wanted: Any = field.annotation
@@ -90,6 +96,20 @@ def _errors(model: type[Section], given: Mapping[Any, Any]) -> list[Any]:
     except ValidationError as error:
         return list(error.errors(include_url=False, include_context=False))
     return []
+
+
+def _search(given: Any) -> tuple[SearchSection, set[str]]:
+    """What is valid of a search, and its keys that are not, as `search.KEY`."""
+    known = SearchSection.model_fields
+    keys = given if isinstance(given, Mapping) else {}
+    wrong = {each["loc"][0] for each in _errors(SearchSection, keys) if each["loc"]}
+    if method_of(given) is None:
+        wrong |= known.keys()  # what they mean depends on the method
+    valid: dict[str, Any] = {}
+    for key in keys.keys() & known.keys() - wrong:
+        kind: Any = known[key].annotation
+        valid[key] = TypeAdapter(kind).validate_python(keys[key])
+    return SearchSection.model_construct(**valid), {f"search.{key}" for key in wrong}
 
 
 def _columns(given: Any) -> tuple[dict[str, ColumnSection], bool]:

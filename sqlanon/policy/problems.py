@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sqlanon.policy.methods import ALLOWED
 from sqlanon.policy.schema import PolicySection
 from sqlanon.policy.variables import is_secret
 
@@ -18,8 +20,28 @@ Path = tuple[Any, ...]
 Node = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[\w-]+")
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = 60
+
+
+class _Yaml(reprlib.Repr):
+    """What was found, as YAML writes it where Python does otherwise; of much, its beginning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = 60
+
+    def repr_bool(self, value: bool, level: int) -> str:
+        return str(value).lower()
+
+    def repr_NoneType(self, value: None, level: int) -> str:  # noqa: N802
+        return "null"
+
+    def repr_date(self, value: dt.date, level: int) -> str:
+        return str(value)
+
+    repr_datetime = repr_date
+
+
+_SHORT = _Yaml()
 
 
 def describe(error: ValidationError, document: Any) -> list[str]:
@@ -71,7 +93,10 @@ def _lines(path: Path, problems: list[Any]) -> list[str]:
             f"{where}: the name is {path[-1]!r}, not text; put it in quotes, because YAML takes "
             "numbers, dates and words such as yes, no and on for other things"
         ]
-    allowed = _allowed(_nodes_at(path))
+    if ALLOWED in by_kind:
+        allowed = by_kind[ALLOWED]["ctx"]["allowed"]
+    else:
+        allowed = _allowed(_nodes_at(path))
     if "missing" in by_kind and problems[0]["loc"][-1] == path[-1]:
         return [f"{where}: is missing; expected {allowed}"]
     found = problems[0]["input"] if "missing" not in by_kind else by_kind["missing"]["input"]
@@ -79,7 +104,7 @@ def _lines(path: Path, problems: list[Any]) -> list[str]:
         return [f"{where}: found {'nothing' if found is None else 'no text'}, expected {allowed}"]
     if "finite_number" in by_kind:
         allowed = allowed.replace("a number", "a finite number")
-    return [f"{where}: found {_found(found)}, expected {allowed}{_meant(found, path)}"]
+    return [f"{where}: found {_found(found)}, expected {allowed}{_meant(found, path, allowed)}"]
 
 
 def line_at(path: Path, words: str) -> str:
@@ -111,9 +136,10 @@ def _nearest(path: Path) -> str:
     return f"; known here: {', '.join(known)}"
 
 
-def _meant(found: Any, path: Path) -> str:
+def _meant(found: Any, path: Path, allowed: str) -> str:
     """The allowed word that is spelled most like the one that was found."""
     words = [word for node in _nodes_at(path) for word in node.get("enum", ())]
+    words = [word for word in words if repr(word) in allowed]
     near = get_close_matches(str(found).lower(), words, 1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else ""
 

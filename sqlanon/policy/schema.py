@@ -73,7 +73,7 @@ class PolicySection(Section):
 
     def _checks(self) -> dict[frozenset[str], Callable[[], Iterator[str]]]:
         """By the keys whose values must be known: single columns may be missing from `columns`,
-        where the key `columns` is not among them."""
+        where the key `columns` is not among them. Of `search` a single key is enough."""
         return {
             frozenset({"subject", "one_row_per_person"}): self._about_people,
             frozenset({"subject"}): self._about_the_subject,
@@ -82,7 +82,8 @@ class PolicySection(Section):
             frozenset({"suppression", "privacy"}): self._about_suppression,
             frozenset({"privacy", "columns"}): self._about_sensitive_columns,
             frozenset({"privacy", "population"}): self._about_the_population,
-            frozenset({"preference", "search"}): self._about_the_walk,
+            frozenset({"preference", "search.start"}): self._about_the_walk,
+            frozenset({"columns", "search.loss"}): self._about_the_loss,
             frozenset({"source", "publish"}): self._about_the_place,
             frozenset({"publish"}): self._about_a_view,
             frozenset({"publish", "privacy", "population"}): self._about_the_population_of_a_view,
@@ -182,6 +183,11 @@ class PolicySection(Section):
                         f"search.start.{key}: is {getattr(start, key)}, but the preference is in "
                         f"{wanted}; a walk has one measure"
                     )
+
+    def _about_the_loss(self) -> Iterator[str]:
+        labelled = any(c.role is Role.LABEL for c in self.columns.values())
+        if self.search.loss is LossName.CE and not labelled:
+            yield "search.loss: ce needs a column with the role label"
 
     def uncovered_sensitive(self) -> tuple[str, ...]:
         """The sensitive columns that no model is for, and that nothing accepts as they are."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from sqlanon.model import BiasName, LossName, SuppressedRows
 from sqlanon.policy.fields import Flag, Number, Section, Share, Whole, Words, about, refuse
+from sqlanon.policy.methods import judged_by_method
 
 
 class PreferenceSection(Section):
@@ -160,3 +161,10 @@ class SearchSection(Section):
         Annotated[Whole, Field(ge=1)] | None,
         about("Reference points of a step (reference-direction)."),
     ] = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _of_its_method(
+        cls, given: Any, judge: ModelWrapValidatorHandler[SearchSection]
+    ) -> SearchSection:
+        return judged_by_method(given, judge)

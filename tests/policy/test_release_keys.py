@@ -72,7 +72,7 @@ def test_everything_at_once() -> None:
         ({"output": None}, "output: found nothing, expected 'label', 'lower', 'midpoint' or "
          "'bounds'"),
         ({"null_label": ""}, "null_label: found '', expected text that is not blank"),
-        ({"null_label": False}, "null_label: found False, expected text that is not blank"),
+        ({"null_label": False}, "null_label: found false, expected text that is not blank"),
         ({"form": "cases"}, "form: found 'cases', expected 'auto', 'case' or 'join'; did you "
          "mean case?"),
         ({"nul_label": "x"}, "nul_label: unknown key; did you mean null_label?"),
@@ -145,10 +145,13 @@ def test_who_may_be_accepted(role: Role) -> None:
         assert parse_policy({**BASE, "columns": columns}).section.columns["id"].accept
 
 
-@pytest.mark.parametrize("reason", ["", "  ", True, 5, ["because"]])
-def test_a_reason_is_words(reason: Any) -> None:
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [("", "''"), ("  ", "'  '"), (True, "true"), (5, "5"), (["because"], "['because']")],
+)
+def test_a_reason_is_words(reason: Any, shown: str) -> None:
     assert of_id("insensitive", accept=reason) == [
-        f"columns.id.accept: found {reason!r}, expected text that is not blank"
+        f"columns.id.accept: found {shown}, expected text that is not blank"
     ]
 
 
