@@ -29,9 +29,16 @@ def read_csv(path: str | Path) -> Hierarchy:
     """
     path = Path(path)
     lines = _divided(read_text(path), str(path))
-    return Hierarchy.from_rows(
-        [fields for _, fields in lines], str(path), [f"line {number}" for number, _ in lines]
-    )
+    places = [f"line {number}" for number, _ in lines]
+    try:
+        return Hierarchy.from_rows([fields for _, fields in lines], str(path), places)
+    except HierarchyError as error:
+        if _begins_with_header(lines):
+            raise HierarchyError(
+                f"{error} But {places[0]} looks like a header, since no other line differs in the "
+                "last level; if it is one, leave it out instead."
+            ) from None
+        raise
 
 
 def write_csv(hierarchy: Hierarchy, path: str | Path, separator: str = ";") -> None:
@@ -123,6 +130,12 @@ def _parse(text: str, separator: str) -> list[_Line]:
 def _first_of_other_length(lines: Sequence[_Line]) -> int | None:
     length = len(lines[0][1])
     return next((i for i, (_, fields) in enumerate(lines) if len(fields) != length), None)
+
+
+def _begins_with_header(lines: Sequence[_Line]) -> bool:
+    """Whether all lines but the first, several of them, have the same root."""
+    roots = [fields[-1] for _, fields in lines]
+    return len(roots) > 2 and len(set(roots[1:])) == 1 and roots[0] != roots[1]
 
 
 def _has_dangling_quote(lines: Sequence[_Line]) -> bool:

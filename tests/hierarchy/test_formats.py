@@ -116,6 +116,27 @@ def test_csv_messages_name_lines_not_rows(tmp_path: Path) -> None:
     assert "leaf 'b' is there twice, in line 4 and line 5" in message
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("value;group;all\na;X;*\nb;Y;*\n", True),
+        ("value;*;all\na;X;*\nb;X;*\n", True),
+        ("a;X;all\nb;Y;*\n", False),  # either of the two may be wrong
+        ("a;X;all\nb;Y;*\nc;Z;any\n", False),
+        ("a;X;*\nb;Y;*\nc;Z;all\n", False),
+    ],
+)
+def test_csv_with_a_header(tmp_path: Path, text: str, hint: bool) -> None:
+    message = csv_refusal(tmp_path, text)
+    assert "has no single root: its last level holds " in message
+    said = (
+        " But line 1 looks like a header, since no other line differs in the last level; if it is "
+        "one, leave it out instead."
+    )
+    assert message.endswith(said) is hint
+    assert ("looks like" in message) is hint
+
+
 def test_csv_not_utf8(tmp_path: Path) -> None:
     file = tmp_path / "latin.csv"
     file.write_bytes("ü;*\n".encode("latin-1"))
