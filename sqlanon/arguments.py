@@ -112,5 +112,5 @@ def _a_number(found: Any) -> str:
 
 
 def _shown(found: object) -> str:
-    """The number itself; of anything else that may be long, its beginning."""
-    return f"{found:g}" if isinstance(found, float) else _SHORT.repr(found)
+    """The number itself, 1.0 as that; of anything else that may be long, its beginning."""
+    return repr(float(found)) if isinstance(found, float) else _SHORT.repr(found)

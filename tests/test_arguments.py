@@ -103,7 +103,7 @@ def test_utility(anonymizer: sqlanon.Anonymizer, given: dict[str, Any], said: st
     refused(given, said, lambda **more: anonymizer.utility(SCHEME, **more))
 
 
-@pytest.mark.parametrize("seed", ["x", 1.5, -1, True])
+@pytest.mark.parametrize("seed", ["x", 1.5, 1.0, -1, True])
 def test_seeds(anonymizer: sqlanon.Anonymizer, seed: Any) -> None:
     refused({"seed": seed}, f"{seed!r}; give {WHOLE} 0", anonymizer.search)
     refused({"seed": seed}, f"{seed!r}; give {WHOLE} 0", anonymizer.explore)

@@ -16,6 +16,7 @@ from sqlanon.api.check import check_source, open_beside, open_checked, populatio
 from sqlanon.api.check_models import L_KINDS, Wanted
 from sqlanon.api.recheck import Recheck, recheck
 from sqlanon.cli.checked import show_check
+from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.engines import Source
 from sqlanon.errors import ArgumentError
@@ -53,7 +54,7 @@ def _option(argument: re.Match[str]) -> str:
     type=click.Path(path_type=Path),
     help="Compare a release with its certificate instead.",
 )
-@click.option("--k", type=click.IntRange(min=1), help="People that every class must have.")
+@click.option("--k", type=Whole(1), help="People that every class must have.")
 @click.option("--table", help="The table, where SOURCE is a database.")
 @click.option("--query", help="A SELECT, where SOURCE is a database.")
 @click.option("--subject", metavar="COLUMN", help="The column that says whose a row is.")
@@ -105,12 +106,10 @@ def _option(argument: re.Match[str]) -> str:
     help="The people that the table is a sample of, generalized like it, or a table of the same "
     "database.",
 )
-@click.option(
-    "--k-map", type=click.IntRange(min=1), help="People of the population that fit every class."
-)
+@click.option("--k-map", type=Whole(1), help="People of the population that fit every class.")
 @click.option(
     "--population-size",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     help="How many people the population has, where it is not at hand.",
 )
 @click.option(

@@ -15,6 +15,7 @@ from rich.text import Text
 
 import sqlanon
 from sqlanon.api.solution import format_label
+from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
 from sqlanon.errors import UtilityError
 from sqlanon.utility import MODELS, Utility
@@ -32,14 +33,14 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
 )
 @click.option(
     "--workload",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=1000,
     show_default=True,
     help="How many random COUNT queries are asked.",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=1,
     show_default=True,
     help="The seed of everything random.",

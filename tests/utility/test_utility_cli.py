@@ -107,9 +107,9 @@ def test_what_is_not_finite_is_not_null(run: Run, folder: Path, number: str, sho
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--workload", "0"], "'--workload': 0 is not in the range x>=1."),
-        (["--workload", "-5"], "'--workload': -5 is not in the range x>=1."),
-        (["--seed", "-1"], "'--seed': -1 is not in the range x>=0."),
+        (["--workload", "0"], "'--workload': 0 is not a whole number of at least 1"),
+        (["--workload", "-5"], "'--workload': -5 is not a whole number of at least 1"),
+        (["--seed", "-1"], "'--seed': -1 is not a whole number of at least 0"),
     ],
 )
 def test_an_option_out_of_its_range_is_wrong_usage(
