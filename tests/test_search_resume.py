@@ -185,12 +185,76 @@ def test_a_scheme_that_no_step_can_have_found(folder: Path) -> None:
         anonymizer.explore(document | {"k": 4})
 
 
+GIVE = "not a saved walk; give what the answer `save` of a walk wrote, or to_json() returned"
+
+
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "is not JSON"), ("[]", "this is not an exploration of format version")]
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", f"this is {GIVE}"),
+        ('{"version": 1, "certificate": {}}', f"this is {GIVE}"),
+        ('{"version": 1, "columns": {"sex": {"level": 1}}}', f"this is a scheme, {GIVE}"),
+        (
+            '{"version": 2, "schemes": [], "history": []}',
+            "this is not an exploration of format version 1, which this sqlanon reads; start a new",
+        ),
+    ],
 )
 def test_what_is_no_saved_walk(run: Run, folder: Path, text: str, said: str) -> None:
     (folder / "walk.json").write_text(text, encoding="utf-8")
     assert message(1, run(*RESUME)).startswith(f"error: walk.json: {said}")
+
+
+def test_a_result_is_no_saved_walk(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are JSON that the same command writes."""
+    answering(monkeypatch, "take 0")
+    assert run("search", "policy.yml", "-q", "-o", "taken.json").status == 0
+    done = run("search", "policy.yml", "--resume", "taken.json")
+    assert message(1, done) == f"error: taken.json: this is the result of a search, {GIVE}"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("age", {"cuts": [21]}, "schemes.0: column 'age': 21 is not a place to cut"),
+        ("age", 5, "schemes.0: column 'age': expected one of cuts, groups, level, found 5"),
+        ("sex", None, "schemes.0: no partition for 'sex'"),
+        ("town", {"level": 0}, "schemes.0: 'town' is not a quasi-identifier of the policy"),
+    ],
+)
+def test_a_damaged_scheme_is_named_with_its_file(
+    run: Run, folder: Path, path: str, value: object, said: str
+) -> None:
+    file = folder / "walk.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    damaged(document, f"schemes.0.columns.{path}", value)
+    file.write_text(json.dumps(document), encoding="utf-8")
+    told = message(1, run(*RESUME))
+    assert told.startswith(
+        f"error: walk.json: the exploration is damaged, or was saved with another policy: {said}"
+    )
+    assert told.endswith("; start a new one, or take a copy that nobody edited")
+
+
+def test_an_interrupted_walk_without_solutions_is_remembered(tmp_path: Path) -> None:
+    """150 people are never 151, so nothing is listed; that a hand ended the step stays known."""
+    write_search_folder(tmp_path, WALK, privacy={"k": 151})
+    with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
+        exploration = anonymizer.explore()
+        watch = Watch()
+        watch.interrupt()
+        exploration.step(watch=watch)
+        saved = json.loads(json.dumps(exploration.to_json()))
+        resumed = anonymizer.explore(saved)
+        assert resumed.stopped == "interrupted"
+        assert resumed.to_json() == saved
+        (visit,) = resumed.history
+        assert (len(visit.step.solutions), visit.chosen) == (0, None)
+        assert str(visit.step).startswith("from nwp 1, necd 0: 0 solutions for 2 reference points")
+        resumed.step()
+        result = anonymizer.explored(resumed)
+    assert (result.stopped, result.reproducible) == ("interrupted", False)
 
 
 def test_a_saved_walk_that_is_not_there(run: Run, folder: Path) -> None:

@@ -12,20 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from sqlanon.arguments import refusal, whole_number
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Scores
 from sqlanon.model import counted
 from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits
-from sqlanon.search.front import Front, bits_of, take
+from sqlanon.scheme import Batch
+from sqlanon.search.front import Front
 from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch
-from sqlanon.search.problem import Ints, Problem
-from sqlanon.search.reference_step import Step, Visit, check_point, directed, points_of
+from sqlanon.search.problem import Problem
+from sqlanon.search.reference_step import (
+    Step,
+    Visit,
+    check_point,
+    directed,
+    points_of,
+    written,
+)
 from sqlanon.search.saved_walk import (
     Catalogue,
     read_history,
@@ -35,6 +44,7 @@ from sqlanon.search.saved_walk import (
     write_visit,
 )
 from sqlanon.search.walk_document import VERSION, read_walk
+from sqlanon.search.walk_memory import Memory
 
 METHOD = "reference-direction"
 
@@ -82,10 +92,7 @@ class Exploration:
         self.history: list[Visit] = []
         self._minimizer = minimizer
         self._settings = settings
-        # Whatever the preference, the solution with least ach and then least pref_dev is
-        # strongly efficient: these are all that has to be kept of everything evaluated.
-        self._archive = Front(problem.space)
-        self._closest = Front(problem.space)
+        self._memory = Memory(problem, preference)
 
     @property
     def n(self) -> int:
@@ -94,8 +101,7 @@ class Exploration:
 
     @n.setter
     def n(self, number: int) -> None:
-        _check_number(number)
-        self._n = number
+        self._n = whole_number("n", number, 1)
 
     @property
     def origin(self) -> Preference:
@@ -108,7 +114,7 @@ class Exploration:
     @property
     def archive(self) -> Front:
         """The strongly efficient feasible solutions of everything evaluated, by NWP."""
-        return self._archive
+        return self._memory.efficient
 
     @property
     def stopped(self) -> str:
@@ -122,7 +128,10 @@ class Exploration:
         When nothing feasible was met, those that come closest to the preference and to what
         is required.
         """
-        front = self._archive if len(self._archive) else self._closest
+        if not isinstance(chosen, bytes | None):
+            raise refusal("chosen", chosen, "the key of a solution, as step.solutions.keys[0]")
+        closest = self._memory.closest
+        front = self.archive if len(self.archive) else closest
         if not len(front):
             raise SearchError("the walk has found nothing yet; take a step first")
         keys, aim = front.solutions.keys, self.preference
@@ -133,7 +142,7 @@ class Exploration:
             solutions=front.solutions,
             scores=front.scores,
             chosen=None if chosen is None else keys.index(chosen),
-            objectives=OBJECTIVES if front is self._closest else (aim.loss_by, aim.bias_by),
+            objectives=OBJECTIVES if front is closest else (aim.loss_by, aim.bias_by),
             stopped=self.stopped,
             reproducible=self.stopped not in UNREPEATABLE,
         )
@@ -153,15 +162,16 @@ class Exploration:
         reference points that are left. Its patience ends the search for one reference point,
         and the next one follows: the best ach of different ones cannot be compared.
         """
-        number = self.n if n is None else n
-        _check_number(number)
+        number = self.n if n is None else whole_number("n", n, 1)
+        if not isinstance(watch, Watch | None):
+            raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=self.limits.seconds, patience=self.limits.patience)
         origin = self.origin
         references = directed(origin, self.preference, number)
         stopped = "finished"
         for m, reference in enumerate(references):
             outcome = self._minimize(reference, m, number, watch)
-            self._keep(outcome.solutions, outcome.scores)
+            self._memory.keep(outcome.solutions, outcome.scores)
             if outcome.stopped == "patience":
                 stopped = "patience"
             # NSGA-II has reported its own steps; an interrupt may come between two of them.
@@ -169,12 +179,13 @@ class Exploration:
             if watch.stopped != "finished" or watch.step(done, whole=False):
                 stopped = watch.stopped
                 break
-        found = self._cross_checked(origin, references, stopped)
+        found = self._memory.answer(origin, references, stopped)
         self.history.append(Visit(found))
         return found
 
     def choose(self, row: int) -> Preference:
         """Makes a solution of the last step the next q_t, and returns its point."""
+        row = _row(row)
         if not self.history:
             raise SearchError("there is nothing to choose from yet; take a step first")
         last = self.history[-1].step
@@ -189,10 +200,10 @@ class Exploration:
     def to_json(self) -> dict[str, Any]:
         """All that is needed to go on later; the archive stands first among the schemes."""
         catalogue = Catalogue()
-        if len(self._archive):
-            scores = self._archive.scores
+        if len(self.archive):
+            scores = self.archive.scores
             points = points_of(self.problem, scores)
-            catalogue.places(self._archive.solutions, scores, points)
+            catalogue.places(self.archive.solutions, scores, points)
         history = [write_visit(visit, catalogue) for visit in self.history]
         return {
             "version": VERSION,
@@ -238,18 +249,8 @@ class Exploration:
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""
         scores = self.problem.evaluate(batch)
-        self._keep(batch, scores)
+        self._memory.keep(batch, scores)
         return scores
-
-    def _keep(self, batch: Batch, scores: Scores) -> None:
-        rows = np.flatnonzero(self.problem.feasible(scores))
-        kept = take(scores, rows)
-        points = np.column_stack(self.problem.loss_and_bias(kept))
-        self._archive.offer(batch.take(rows), kept, points, -kept.k[:, None].astype(np.float64))
-        if not len(self._archive):
-            aim = replace(self.problem, preference=self.preference)
-            points = np.column_stack([aim.f1(scores), aim.f2(scores)])
-            self._closest.offer(batch, scores, points, aim.ties(scores))
 
     def _progress(self, m: int, number: int) -> Progress:
         """Where a step stands that is done with m of its reference points."""
@@ -269,38 +270,20 @@ class Exploration:
 
         inner = Watch(on_progress=pass_on, patience=watch.patience)
         rng = np.random.default_rng([self.seed, len(self.history), m])
-        return nsga2(problem, self._settings, rng, inner, self._best_known(reference))
+        # Half of a first population; the others keep it diverse.
+        known = self._memory.best_known(reference, self._settings.population // 2)
+        return nsga2(problem, self._settings, rng, inner, known)
 
-    def _best_known(self, reference: Preference) -> Bits | None:
-        """Bit strings for half of a first population; the others keep it diverse."""
-        if not len(self._archive):
-            return None
-        rows = self._by_ach(reference)[: self._settings.population // 2]
-        return bits_of(self._archive.solutions.take(rows))
-
-    def _by_ach(self, reference: Preference) -> Ints:
-        """The rows of the archive by ach, ties by pref_dev."""
-        point = self.problem.loss_and_bias(self._archive.scores)
-        return np.lexsort((reference.pref_dev(*point), reference.ach(*point)))
-
-    def _cross_checked(
-        self, origin: Preference, references: tuple[Preference, ...], stopped: str
-    ) -> Step:
-        """The best of everything known for each reference, found for it or for another."""
-        rows = [int(self._by_ach(r)[0]) for r in references] if len(self._archive) else []
-        distinct = list(dict.fromkeys(rows))
-        scores = take(self._archive.scores, np.array(distinct, dtype=np.intp))
-        return Step(
-            origin=origin,
-            references=references,
-            solutions=self._archive.solutions.take(distinct),
-            scores=scores,
-            points=points_of(self.problem, scores),
-            reached=tuple(distinct.index(row) for row in rows),
-            stopped=stopped,
+    def __repr__(self) -> str:
+        steps, found = counted(len(self.history), "step"), len(self.archive)
+        return (
+            f"<Exploration from {written(self.start)} towards {written(self.preference)}: {steps}, "
+            f"{counted(found, 'efficient solution')}>"
         )
 
 
-def _check_number(n: int) -> None:
-    if n < 1:
-        raise SearchError(f"a step needs at least one reference point, not {n}")
+def _row(given: Any) -> int:
+    """A number as JSON can hold it, whether there is such a solution or not."""
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise refusal("row", given, "the number of a solution of the last step, from 0")
+    return int(given)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
 
-from sqlanon.errors import SearchError
-from sqlanon.metrics import Scores
+from sqlanon.errors import SchemeError, SearchError
+from sqlanon.metrics import FURTHER, Scores
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Space, from_document, to_document
 from sqlanon.search.front import take
@@ -44,30 +44,49 @@ def read_history(
 ) -> list[Visit]:
     """The visits of a document, if the problem is the one that it was saved with.
 
-    Its schemes are measured with `evaluate`. A document without any is as good as new.
+    Its schemes are measured with `evaluate`. Where no step found anything feasible there are
+    none, and the steps are remembered all the same.
     """
     if saved.k != problem.k:
         raise SearchError(f"the exploration was saved with k {saved.k}, not {problem.k}")
     if saved.models != write_models(problem):
         raise SearchError("the exploration was saved with other privacy models; start a new one")
-    if not saved.schemes:
-        return []
     batch = _read_catalogue(saved.schemes, problem.space)
-    scores = evaluate(batch)
+    scores = evaluate(batch) if len(batch) else _no_scores(len(problem.models))
     points = points_of(problem, scores)
     _check_unchanged(saved.schemes, scores, points)
     _check_feasible(problem, scores)
-    return [_read_visit(visit, batch, scores, points) for visit in saved.history]
+    like = problem.preference
+    return [_read_visit(visit, batch, scores, points, like) for visit in saved.history]
+
+
+def _no_scores(models: int) -> Scores:
+    """The scores of no scheme at all, where so many models are required."""
+    found: dict[str, Any] = {
+        each.name: np.zeros(0, dtype=np.int64 if each.type == "Ints" else np.float64)
+        for each in fields(Scores)
+    }
+    wide = {"reached": np.zeros((0, models)), "further": np.zeros((0, len(FURTHER)))}
+    return Scores(**(found | wide))
 
 
 def _read_catalogue(solutions: Sequence[SavedScheme], space: Space) -> Batch:
-    """The schemes of a document."""
-    return space.batch(
-        [
-            from_document({"columns": s.columns}, space.columns, f"exploration: schemes.{i}")
-            for i, s in enumerate(solutions)
-        ]
-    )
+    """The schemes of a document.
+
+    One that does not fit is a mistake in the walk, not in a scheme file of the user.
+    """
+    try:
+        return space.batch(
+            [
+                from_document({"columns": s.columns}, space.columns, f"schemes.{i}")
+                for i, s in enumerate(solutions)
+            ]
+        )
+    except SchemeError as error:
+        raise SearchError(
+            f"the exploration is damaged, or was saved with another policy: {error}; start a new "
+            "one, or take a copy that nobody edited"
+        ) from None
 
 
 def _check_unchanged(
@@ -75,7 +94,7 @@ def _check_unchanged(
 ) -> None:
     """Refuses a document whose schemes now measure to something else."""
     now = [{"k": int(k), **write_point(p)} for k, p in zip(scores.k, points, strict=True)]
-    for name in now[0]:
+    for name in now[0] if now else ():
         before = np.array([s.score(name) for s in solutions], dtype=np.float64)
         if not np.allclose(before, [each[name] for each in now], rtol=1e-9, atol=1e-12):
             raise SearchError(
@@ -89,8 +108,8 @@ def _check_feasible(problem: Problem, scores: Scores) -> None:
     fail = np.flatnonzero(~problem.feasible(scores))
     if len(fail):
         raise SearchError(
-            f"exploration: schemes.{fail[0]}: does not reach the required privacy, so no step "
-            "found it; start a new one"
+            f"the exploration is damaged: schemes.{fail[0]}: does not reach the required privacy, "
+            "so no step found it; start a new one"
         )
 
 
@@ -128,13 +147,17 @@ def write_visit(visit: Visit, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def _read_visit(
-    saved: SavedVisit, catalogue: Batch, scores: Scores, points: Sequence[Preference]
+    saved: SavedVisit,
+    catalogue: Batch,
+    scores: Scores,
+    points: Sequence[Preference],
+    like: Preference,
 ) -> Visit:
-    """A visit whose solutions are rows of the catalogue."""
+    """A visit whose solutions are rows of the catalogue, its points in the measures of `like`."""
     where = np.array(saved.solutions, dtype=np.intp)
     step = Step(
-        origin=read_point("origin", saved.origin, points[0]),
-        references=tuple(read_point("reference", r, points[0]) for r in saved.references),
+        origin=read_point("origin", saved.origin, like),
+        references=tuple(read_point("reference", r, like) for r in saved.references),
         solutions=catalogue.take(where),
         scores=take(scores, where),
         points=tuple(points[place] for place in saved.solutions),

@@ -12,6 +12,8 @@ from sqlanon.errors import SearchError
 from sqlanon.model import counted
 
 VERSION = 1
+WALK_KEYS = frozenset({"schemes", "history"})
+"""A document without either is no damaged walk, but something else."""
 
 Whole = Annotated[int, Field(ge=0)]
 Coordinate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -106,8 +108,16 @@ def _beyond(where: str, places: list[int], size: int, noun: str) -> Iterator[str
 
 def read_walk(document: object) -> SavedWalk:
     """The checked document of a walk; every mistake is a SearchError that names its key."""
-    if not isinstance(document, Mapping) or document.get("version") != VERSION:
-        raise SearchError(f"this is not an exploration of format version {VERSION}")
+    if not isinstance(document, Mapping) or not WALK_KEYS & set(document):
+        raise SearchError(
+            f"this is {_kind(document)}not a saved walk; give what the answer `save` of a walk "
+            "wrote, or to_json() returned"
+        )
+    if document.get("version") != VERSION:
+        raise SearchError(
+            f"this is not an exploration of format version {VERSION}, which this sqlanon reads; "
+            "start a new one"
+        )
     try:
         return SavedWalk.model_validate(dict(document))
     except ValidationError as error:
@@ -115,6 +125,15 @@ def read_walk(document: object) -> SavedWalk:
             f"the exploration is damaged: {_described(error)}; start a new one, or take a copy "
             "that nobody edited"
         ) from None
+
+
+def _kind(document: object) -> str:
+    """What a document is that is no walk, where it is another one of sqlanon."""
+    if not isinstance(document, Mapping):
+        return ""
+    if isinstance(document.get("solutions"), list) and "method" in document:
+        return "the result of a search, "
+    return "a scheme, " if isinstance(document.get("columns"), Mapping) else ""
 
 
 def _described(error: ValidationError) -> str:

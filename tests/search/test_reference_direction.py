@@ -233,6 +233,7 @@ def test_nothing_feasible() -> None:
         assert not step.reached
         resumed = Exploration.from_json(exploration.to_json(), problem)
         assert not len(resumed.archive)
+        assert [v.step.references for v in resumed.history] == [step.references]
 
 
 def test_a_watch_ends_a_step() -> None:
@@ -251,7 +252,6 @@ def test_a_watch_ends_a_step() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"n": 0},
         {"start": Preference(loss=-0.1, bias=0.5)},
         {"preference": Preference(loss=0.1, bias=float("nan"))},
     ],
