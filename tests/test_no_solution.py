@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from command_line import Run, message
 from small_table import changed, write_folder
 
 import sqlanon
+from sqlanon.api.search import METHODS
 from sqlanon.errors import NoSolutionError
 
 AGE = {"role": "quasi", "range": [20, 40], "granularity": 5}
@@ -156,3 +158,17 @@ def test_people_with_several_rows_may_reach_more_than_the_whole(run: Run, tmp_pa
     write_folder(tmp_path, policy)
     (tmp_path / "people.csv").write_text("age,sex,who,outcome\n" + table, encoding="utf-8")
     assert "No release can" not in run("search", "policy.yml", "-q").err
+
+
+@pytest.mark.parametrize("method", [*METHODS])
+def test_what_nothing_can_reach_is_not_searched(run: Run, tmp_path: Path, method: str) -> None:
+    """Six people cannot be seven: the coarsest scheme, which has them in one class, is all."""
+    write_folder(tmp_path, changed(privacy={"k": 7}))
+    done = run("search", "policy.yml", "--method", method, "--json")
+    assert done.status == 3
+    assert "There are fewer rows than k = 7" in done.err
+    found = json.loads(done.out)
+    assert found["method"] == method
+    assert found["evaluations"]["asked"] == 1
+    assert [(s["k"], s["feasible"]) for s in found["solutions"]] == [(6, False)]
+    assert "nothing was searched: no scheme can reach what the policy requires" in found["notes"]

@@ -15,6 +15,7 @@ from small_table import changed, without_further, write_folder
 
 import sqlanon
 from sqlanon.api.search import METHODS
+from sqlanon.errors import ArgumentError
 
 SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm",
           "glm_share", "dcn", "ce"]  # fmt: skip
@@ -233,3 +234,51 @@ def test_a_result_prints_and_becomes_a_table(tmp_path: Path) -> None:
     assert frame["chosen"].tolist().index(True) == result.chosen
     assert frame["k"].tolist() == [solution.k for solution in result.solutions]
     assert "<table" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"seconds": -1}, "`seconds` is -1; give a number of at least 0"),
+        ({"seconds": "5"}, "`seconds` is '5'; give a number of at least 0"),
+        ({"patience": 0}, "`patience` is 0; give a whole number of at least 1"),
+        ({"on_progress": 3}, "`on_progress` is 3; give a function"),
+    ],
+)
+def test_a_watch_is_checked(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        sqlanon.Watch(**wrong)
+    assert str(refused.value) == said
+
+
+def test_what_is_no_watch_is_refused(tmp_path: Path) -> None:
+    with (
+        sqlanon.load(write_search_folder(tmp_path, {})) as anonymizer,
+        pytest.raises(ArgumentError, match=r"`watch` is 3; give a sqlanon.Watch"),
+    ):
+        anonymizer.search(watch=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["front", "poka", "exhaustive", "optimal", "auto"])
+def test_only_a_search_of_all_nodes_knows_how_many_there_will_be(
+    tmp_path: Path, method: str
+) -> None:
+    seen: list[sqlanon.Progress] = []
+    with sqlanon.load(write_search_folder(tmp_path, {})) as anonymizer:
+        anonymizer.search(method=method, watch=sqlanon.Watch(on_progress=seen.append))
+    if method in ("front", "poka", "optimal"):
+        assert {p.limit for p in seen} == {None}
+    else:
+        limit = seen[-1].limit
+        assert limit is not None
+        assert limit >= seen[-1].evaluations
+
+
+@pytest.mark.parametrize("limit", [0, 0.1])
+@pytest.mark.parametrize("method", ["front", "poka", "exhaustive", "optimal"])
+def test_a_front_under_a_limit_says_what_a_release_leaves_out(
+    tmp_path: Path, method: str, limit: float
+) -> None:
+    result = search(tmp_path, {"method": method}, suppression={"limit": limit})
+    said = any(note.startswith("for every k the smallest classes") for note in result.notes)
+    assert said == (limit > 0 and method != "optimal")

@@ -18,7 +18,7 @@ from search_table import SETTINGS, without_time, write_search_folder
 from small_table import changed, without_further, write_folder
 
 import sqlanon
-from sqlanon.cli.output import front_table
+from sqlanon.cli.output import console, front_table
 
 SEARCH = ("search", "policy.yml")
 
@@ -54,12 +54,12 @@ def test_the_table_of_a_long_front_is_a_selection(folder: Path) -> None:
         result = anonymizer.search()
     last = len(result.solutions) - 1
     assert result.chosen is not None
-    table = front_table(result, 3)
+    table = front_table(result, console(), 3)
     marks, numbers = ([*column.cells] for column in table.columns[:2])
     assert numbers == [str(n) for n in sorted({0, round(last / 2), last, result.chosen})]
     assert marks[numbers.index(str(result.chosen))] == "→"
     assert str(table.caption) == f"{len(numbers)} of {last + 1} solutions"
-    assert front_table(result).row_count == last + 1
+    assert front_table(result, console()).row_count == last + 1
 
 
 @pytest.mark.parametrize("method", SETTINGS)
@@ -113,8 +113,8 @@ def test_nothing_feasible(run: Run, tmp_path: Path, method: str, options: list[s
     ("arguments", "status", "said"),
     [
         (("--method", "fast"), 2, "'fast' is not one of 'auto', 'nsga2', "),
-        (("--seed", "-1"), 2, "-1 is not in the range x>=0"),
-        (("--seed", "one"), 2, "'one' is not a valid integer"),
+        (("--seed", "-1"), 2, "-1 is not a whole number of at least 0"),
+        (("--seed", "one"), 2, "one is not a whole number of at least 0"),
         (("-o", "no/where.json"), 1, "error: no/where.json: there is no folder no to write it to"),
     ],
 )
@@ -223,3 +223,14 @@ def test_many_models_have_a_table_of_their_own(run: Run, tmp_path: Path) -> None
     assert heads[1] == ["#", "l", "entropy", "l", "t", "alpha"]
     assert not any("…" in line for line in lines)
     assert "alpha: alpha = 0.7 on 'outcome'" in lines
+
+
+def test_a_search_that_a_clock_ended_says_so_even_when_quiet(run: Run, tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"method": "nsga2", "seconds": 1e-9})
+    for options in ((), ("-q",), ("--json",)):
+        done = run("search", "policy.yml", *options)
+        assert done.status == 0, done.err
+        said = "The search ended when its seconds had passed: this is the best so far\n"
+        assert said in done.err
+    write_search_folder(tmp_path, {"method": "nsga2", "evaluations": 200})
+    assert "best so far" not in run("search", "policy.yml", "-q").err

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
+from rich.console import Console
+from rich.measure import Measurement
 from search_table import write_search_folder
 from small_table import changed, write_folder
 
 import sqlanon
+from sqlanon.cli.walk import step_table
 from sqlanon.errors import SearchError
+from sqlanon.preference import Preference
+from sqlanon.search.reference_step import Step
 
 
 @pytest.fixture
@@ -66,10 +76,40 @@ def test_going_on_starts_from_the_chosen_point(folder: Path) -> None:
     assert starts[1] != starts[0]
 
 
+HINT = "N goes on from solution N, take N ends with it, points N asks for N places,"
+
+
+def test_the_first_prompt_tells_the_answers(folder: Path) -> None:
+    done = walk(folder, "0\nfly\ntake 0\n")
+    first, *others = done.stderr.split("What next? ")
+    assert first.startswith(HINT)
+    assert [each in first for each in ("save FILE", "quit", "help")] == [True] * 3
+    assert first.count("\n") == 2
+    assert max(map(len, first.splitlines())) <= 80
+    assert HINT not in "".join(others)
+
+
+@pytest.mark.parametrize("asked", ["help", "?"])
+def test_help_lists_the_answers(folder: Path, asked: str) -> None:
+    done = walk(folder, f"{asked}\ntake 0\n", "-q")
+    assert (done.returncode, done.stdout) == (0, "")
+    _, listed, _ = done.stderr.split("What next? ")
+    answers = [line.split("  ")[1] for line in listed.splitlines()]
+    assert answers == ["N", "take N", "points N", "save FILE", "quit", "help, ?"]
+
+
+def test_only_a_new_step_is_shown(folder: Path) -> None:
+    """A message would scroll away above a table and a plot."""
+    done = walk(folder, "help\nfly\nsave walk.json\n99\npoints 2\n?\n0\nfly\ntake 0\n")
+    assert done.returncode == 0, done.stderr
+    # The first one, the one with 2 points, and the one after choosing.
+    assert done.stdout.count("From NWP") == done.stdout.count("└") == 3
+
+
 def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
     wrong = {
-        "fly away": "'fly away' is not an answer",
-        "take": "'take' is not an answer",
+        "fly away": "'fly away' is not an answer; help lists those that are",
+        "take": "'take' is not an answer; help lists those that are",
         "99": "there is no solution 99; the last step has 1 solution, numbered from 0",
         "-1": "there is no solution -1; the last step has 1 solution, numbered from 0",
         "take 99": "there is no solution 99; this step has 1 solution, numbered from 0",
@@ -82,10 +122,43 @@ def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
     }
     done = walk(folder, "\n".join([*wrong, "take 0", ""]))
     assert done.returncode == 0, done.stderr
-    said = done.stderr.split("What next? ")
-    assert [each.splitlines()[0] for each in said if each] == list(wrong.values())
-    assert done.stderr.count("go on from solution N") == len(wrong)
+    _, *said = done.stderr.split("What next? ")
+    assert said == [*(f"{each}\n" for each in wrong.values()), ""]
     assert "Errno" not in done.stderr
+
+
+def test_rows_left_out_are_shown(tmp_path: Path) -> None:
+    """Of three F and one M, M alone is left out, which is a quarter of the cells, all lost.
+
+    The others are one class: no bias, so this is better than all in one group, with a loss of 1.
+    """
+    policy = changed(
+        columns={"sex": {"role": "quasi"}},
+        suppression={"limit": 0.25},
+        search={"method": "reference-direction", "points": 2},
+    )
+    write_folder(tmp_path, policy, csv="sex\nF\nF\nF\nM\n")
+    done = walk(tmp_path, "take 0\n")
+    assert done.returncode == 0, done.stderr
+    head, _, row, *_ = done.stdout.splitlines()[2:]
+    titles = re.split(" {2,}", head.strip())
+    assert titles == ["#", "k", "classes", "left out", "NWP", "NECD", "asked for + more"]
+    # From (1, 0) half way to (0.5, 0.5), and that point itself.
+    assert row.split() == ["0", "3", "1", "1", "0.2500", "0.0000", "(0.750,", "0.250)", "+", "1"]
+
+
+def test_a_step_of_a_large_table_fits_the_screen() -> None:
+    points = tuple(Preference(loss=0.5, bias=m / 100) for m in range(100))
+    large = np.array([9_999_999])
+    scores = SimpleNamespace(k=large, classes=large, suppressed=large)
+    step = Step(points[0], points, cast(Any, [0]), cast(Any, scores), points[:1], (0,) * 100)
+    screen = Console(file=io.StringIO(), width=80)
+    table = step_table(step, "class_size", "variation")
+    assert Measurement.get(screen, screen.options.update(width=200), table).maximum <= 80
+    screen.print(table)
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert shown.count("9,999,999") == 3
+    assert "(0.500, 0.000) + 99" in shown
 
 
 def test_a_saved_walk_is_resumed(folder: Path) -> None:
@@ -166,7 +239,7 @@ def test_a_saved_walk_is_for_its_owner(folder: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_a_walk_that_waits_ends_on_sigterm(folder: Path) -> None:
     """Nobody may be there to answer, and nothing was taken: no result, and 128 + 15."""
-    command = [sys.executable, "-u", "-m", "sqlanon", "search", "policy.yml"]
+    command = [sys.executable, "-u", "-m", "sqlanon", "search", "policy.yml", "-q"]
     process = subprocess.Popen(
         command,
         cwd=folder,

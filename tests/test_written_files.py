@@ -13,7 +13,7 @@ from command_line import Run, message
 from small_table import changed, write_folder
 
 import sqlanon
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, SqlanonError
 
 HIERARCHY = "F,*\nM,*\n"
 
@@ -148,3 +148,20 @@ def test_the_demo_leaves_files_of_others(run: Run, tmp_path: Path, name: str) ->
         f"error: {path} is not the demo's, and the demo would replace it; name another --folder"
     )
     assert contents(there) == {name: b"{}"}
+
+
+@pytest.mark.parametrize("output", ["people.csv", "policy.yml", "scheme.json", "mine.json"])
+def test_python_writes_results_over_results_only(folder: Path, output: str) -> None:
+    with sqlanon.load(folder / "policy.yml") as anonymizer:
+        result = anonymizer.search()
+    before = contents(folder)
+    with pytest.raises(SqlanonError) as refused:
+        result.write(folder / output)
+    assert str(refused.value) == (
+        f"{folder / output}: exists and is not a result file of sqlanon, so it is left as it is; "
+        "give another path, or delete it first"
+    )
+    assert contents(folder) == before
+    for _ in range(2):
+        result.write(str(folder / "result.json"))
+    assert json.loads((folder / "result.json").read_bytes())["method"] == "auto"

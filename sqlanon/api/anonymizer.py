@@ -22,12 +22,14 @@ from sqlanon.api.release import (
     SchemeLike,
     check_fit,
     document_of,
+    falls_short,
     header_of,
     portable_source,
     recipe_of,
     scheme_in,
 )
 from sqlanon.api.searching import Searching
+from sqlanon.api.solution import Solution
 from sqlanon.api.used_files import refuse_workspace
 from sqlanon.arguments import function, optional, path, whole_number
 from sqlanon.compile import release_text
@@ -110,7 +112,11 @@ class Anonymizer(Searching):
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
         guarded = self.policy.section.publish.mode is Mode.VIEW
-        header = header_of(self.policy, self.source, released, self._reached(scheme))
+        solution = self._measured(scheme)
+        k = None if solution is None else int(solution.scores["k"] or 0)
+        header = header_of(self.policy, self.source, released, k)
+        if solution is not None and solution.feasible is False:
+            header += falls_short(self.policy)
         source, notes = portable_source(self.source, dialect)
         recipe = recipe_of(self.policy, source, released, [*header, *notes], dialect)
         return release_text(recipe, dialect, guarded=guarded)
@@ -194,9 +200,9 @@ class Anonymizer(Searching):
         except EngineError as error:
             _log.warning("the source cannot be opened again: %s", error)
 
-    def _reached(self, scheme: SchemeLike) -> int | None:
-        """The k of a scheme on the source; None where that holds values which are new to it."""
+    def _measured(self, scheme: SchemeLike) -> Solution | None:
+        """A scheme measured on the source; None where that holds values which are new to it."""
         try:
-            return int(self.measure(scheme).scores["k"] or 0)
+            return self.measure(scheme)
         except (UncoveredValueError, SchemeError):
             return None

@@ -32,9 +32,9 @@ def scheme_in(scheme: SchemeLike) -> Scheme | None:
     """The scheme of an object that has one; None for documents and files."""
     if isinstance(scheme, SearchResult):
         if scheme.solution is None:
-            raise NoSolutionError(
-                f"{scheme.shortfall()} To use one that falls short, give it from `solutions`."
-            )
+            some = any(each.feasible is not False for each in scheme.solutions)
+            which = "one" if some else "one that falls short"
+            raise NoSolutionError(f"{scheme.shortfall()} To use {which}, give it from `solutions`.")
         return scheme.solution.scheme
     if isinstance(scheme, Solution):
         return scheme.scheme
@@ -69,6 +69,15 @@ def header_of(policy: Policy, source: Source, scheme: Scheme, k: int | None) -> 
         f"k = {reached if k is None else k}, required {required}",
         *(f"required of every class: {each.describe()}" for each in models_of(policy, source)),
     ]
+
+
+def falls_short(policy: Policy) -> list[str]:
+    """What the comment says further of a scheme that is not feasible."""
+    said = ["the scheme falls short of the policy: publish refuses it"]
+    suppression = policy.section.suppression
+    if suppression.limit and suppression.rows is SuppressedRows.LEAVE_OUT:
+        said.append("classes that fall short are left out all the same, beyond the limit")
+    return said
 
 
 def portable_source(

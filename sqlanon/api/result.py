@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.api.solution import Solution, format_score
+from sqlanon.api.written import RESULT, refuse_to_replace
 from sqlanon.errors import SchemeError, SearchError
 from sqlanon.model import counted
 from sqlanon.scheme.scheme_file import observed_domains, write_document
@@ -48,7 +49,19 @@ class SearchResult:
         return None if self.chosen is None else self.solutions[self.chosen]
 
     def shortfall(self) -> str:
-        """For a search without a feasible solution: how close it came, and what may help."""
+        """What is missing to the required privacy, in words.
+
+        For a search without a feasible solution: how close it came, and what may help.
+        """
+        if self.solution is not None:
+            if self.solution.feasible is False:  # taken from a walk, and its marked rows fail
+                return " ".join(self.solution.shortfalls(self.required_k))
+            return "Nothing is missing: the chosen solution holds what the policy requires."
+        feasible = [each for each in self.solutions if each.feasible is not False]
+        if feasible:
+            held = counted(len(feasible), "solution")
+            verb = "reaches" if len(feasible) == 1 else "reach"
+            return f"{held} {verb} the required privacy, and none was chosen."
         closest = min(self.solutions, key=self._missing, default=None)
         if closest is None:
             return "No solution was found."
@@ -117,7 +130,8 @@ class SearchResult:
         }
 
     def write(self, path: str | Path) -> None:
-        """Writes result.json."""
+        """Writes result.json; a file that is no result of a search is never replaced."""
+        refuse_to_replace(Path(path), RESULT, otherwise="give another path")
         try:
             write_document(self.to_dict(), path)
         except SchemeError as error:

@@ -83,20 +83,17 @@ def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
 
     What a policy sets is for its own method; another one runs with its defaults.
     """
-    section, given = policy.section.search, given_settings(policy)
+    section = policy.section.search
     wanted = optional(text, "method", name, "the name of a method") or section.method
     if wanted == WALK:
         raise PolicyError(f"{WALK} asks at every step; use explore(), or `sqlanon search`")
     if wanted not in METHODS:
         raise ArgumentError(f"there is no `method` {wanted!r}; there are {', '.join(METHODS)}")
     method = METHODS[wanted]
-    return method, method.settings(**(given if wanted == section.method else {}))
-
-
-def given_settings(policy: Policy) -> dict[str, Any]:
-    """What a policy sets for its own method."""
-    section = policy.section.search
-    return section.model_dump(exclude=set(section.COMMON), exclude_none=True)
+    if wanted != section.method:
+        return method, method.settings()
+    given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
+    return method, method.settings(**given)
 
 
 def settings_of(method: Method) -> frozenset[str]:

@@ -15,7 +15,7 @@ from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
     WALK_START,
-    given_settings,
+    Method,
     method_of,
     preference_of,
     problem_for,
@@ -23,12 +23,18 @@ from sqlanon.api.search import (
     run_method,
 )
 from sqlanon.api.utility import Assessing
-from sqlanon.arguments import optional, whole_number
-from sqlanon.errors import PolicyError
+from sqlanon.arguments import number_from, optional, refusal, whole_number
 from sqlanon.model import LossName
+from sqlanon.search.coarsest import coarsest
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
+from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.suppression import Suppression
+
+LEFT_OUT_FOR_EVERY_K = (
+    "for every k the smallest classes are left out up to the limit; a release leaves out only what "
+    "falls short of the policy, so measure may tell another k and fewer rows left out"
+)
 
 
 class Searching(Assessing):
@@ -50,20 +56,23 @@ class Searching(Assessing):
         chosen, settings = method_of(self.policy, method)
         given = optional(whole_number, "seed", seed, 0)
         number = section.seed if given is None else given
+        if not isinstance(watch, Watch | None):
+            raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         loss = chosen.loss(section)
-        if loss is LossName.CE and self.policy.label is None:
-            wrong = "search.loss: ce needs a column with the role label"
-            raise PolicyError(f"{self.policy.origin}: {wrong}")
 
         def run(rule: Suppression) -> SearchResult:
             with self._evaluator_for(chosen, rule) as evaluator:
                 problem = problem_for(evaluator, self.required_k, self.preference, loss)
-                outcome, seconds = run_method(chosen, problem, settings, number, watch)
+                outcome, seconds = self._out_of_reach(problem, chosen), 0.0
+                if outcome is None:
+                    outcome, seconds = run_method(chosen, problem, settings, number, watch)
                 effort = asdict(evaluator.effort)
             return self._result(outcome, number, effort, seconds)
 
         found = run(self._rule_of(chosen))
+        if not chosen.given_k and self.suppression.budget:
+            found = replace(found, notes=(*found.notes, LEFT_OUT_FOR_EVERY_K))
         if found.solution is None or found.solution.marked_hold is not False:
             return found
         if found.stopped in UNREPEATABLE:  # nobody waits for a second search
@@ -71,6 +80,17 @@ class Searching(Assessing):
         watch.begin_again()
         found = with_publishable_choice(found, MARKED_FALL_SHORT)
         return better_of(found, run(replace(self._rule_of(chosen), budget=0)))
+
+    def _out_of_reach(self, problem: Problem, method: Method) -> Outcome | None:
+        """The answer without a search, where it is certain that nothing is feasible.
+
+        Where everything may be suppressed, that is left to the search.
+        """
+        enough = self.histogram.people >= self.required_k and not self._unreachable()
+        if enough or problem.budget >= problem.rows:
+            return None
+        aim = "ach" if method.default_loss is None else problem.loss.value
+        return coarsest(problem, method.run.__name__, (aim, "k"))
 
     def _result(
         self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
@@ -105,7 +125,7 @@ class Searching(Assessing):
         are for every step. The walk scores schemes with this object, which must stay open.
         """
         section = self.policy.section.search
-        given_settings(self.policy)
+        seed = optional(whole_number, "seed", seed, 0)
         problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
         limits = Limits(section.seconds, section.patience)
         if document is not None:
@@ -117,7 +137,7 @@ class Searching(Assessing):
             start=replace(aim, loss=start.loss, bias=start.bias),
             preference=aim,
             n=section.points or 10,
-            seed=section.seed if seed is None else whole_number("seed", seed, 0),
+            seed=section.seed if seed is None else seed,
             limits=limits,
         )
 
@@ -128,5 +148,8 @@ class Searching(Assessing):
 
         Where no step met a feasible solution, those that come closest.
         """
+        if not isinstance(exploration, Exploration):
+            raise refusal("exploration", exploration, "the walk that explore() returned")
+        seconds = number_from("seconds", seconds, 0)
         outcome = exploration.outcome(chosen)
         return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)

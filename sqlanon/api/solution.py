@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,10 @@ from sqlanon.api.reached import Reached
 from sqlanon.api.writing import Writing, Writings
 from sqlanon.metrics import FURTHER, MEANINGS
 from sqlanon.scheme import Scheme, to_document
+from sqlanon.scheme.labels import in_quotes
+
+BETWEEN, MORE = " · ", "…"
+"""What stands between labels on a screen, and for those that are not shown."""
 
 DESCRIPTIONS = {
     "k": "people in the smallest class",
@@ -111,8 +115,8 @@ class Solution:
     def _groups(self) -> list[str]:
         lines = []
         for column in self.released.columns:
-            labels = [format_label(label) for label in self.labels(column.name)]
-            shown = ", ".join(labels[:8]) + (", …" if len(labels) > 8 else "")
+            labels = self.labels(column.name)
+            shown = format_labels(labels, 8)
             name = format_label(column.name)
             lines.append(f"{name}: {len(labels)} of {column.size} groups: {shown}")
         return lines
@@ -123,6 +127,24 @@ def format_label(label: str | None) -> str:
     if label is None:
         return "NULL"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)
+
+
+def format_labels(
+    labels: Sequence[str | None], most: int, between: str = BETWEEN, more: str = MORE
+) -> str:
+    """The first labels of a column in a line, so that each can be told from the others.
+
+    A text that is empty, or has blanks around it, or looks like a NULL, a quoted text or several
+    labels, stands in quotes as in the label of a set.
+    """
+
+    def shown(label: str | None) -> str:
+        text = format_label(label)
+        plain = text and text == text.strip() and text not in ("NULL", more)
+        plain = plain and between.strip() not in text and not text.startswith('"')
+        return text if plain or label is None else in_quotes(text)
+
+    return between.join([*map(shown, labels[:most]), *[more] * (len(labels) > most)])
 
 
 def format_score(value: int | float) -> str:

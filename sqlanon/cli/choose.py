@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from sqlanon.api.used_files import Used
+from sqlanon.api.written import SCHEME, refuse_to_replace
+from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import print_json
-from sqlanon.cli.written import SCHEME, refuse_to_replace
-from sqlanon.scheme.scheme_file import VERSION, read_document, split_reference, write_document
+from sqlanon.errors import SchemeError
+from sqlanon.scheme.scheme_file import (
+    VERSION,
+    falls_short,
+    read_document,
+    split_reference,
+    write_document,
+)
 
 
 @click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")
 @click.argument("result", type=click.Path(path_type=Path))
-@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.argument("number", type=Whole(0), required=False)
 @click.option(
     "-o",
     "--output",
@@ -29,12 +38,23 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
 
     Solutions are numbered as `sqlanon search` shows them, from 0.
     """
+    if number is not None and split_reference(result)[1]:
+        raise click.UsageError(f"{result} names a solution, and so does {number}; give one number")
     reference = str(result) if number is None else f"{result}#{number}"
-    document = {"version": VERSION, **read_document(reference)}
+    found = read_document(reference)
+    if not isinstance(found, Mapping) or not isinstance(found.get("columns"), Mapping):
+        raise SchemeError(f'{reference}: is no result of a search: there are no "solutions" in it')
+    document = {"version": VERSION, **found}
+    short = falls_short(reference)
     if as_json:
         print_json(document)
-        return
-    read = Used(split_reference(reference)[0], "the file that is read")
-    refuse_to_replace(output, SCHEME, [read])
-    write_document(document, output)
-    click.echo(f"written to {output}", err=True)
+    else:
+        read = Used(split_reference(reference)[0], "the file that is read")
+        refuse_to_replace(output, SCHEME, [read])
+        write_document(document, output)
+        click.echo(f"written to {output}", err=True)
+    if short:
+        click.echo(
+            "This solution falls short of the privacy that was required; publish will refuse it.",
+            err=True,
+        )

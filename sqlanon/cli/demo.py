@@ -15,16 +15,16 @@ from rich.syntax import Syntax
 import sqlanon
 from sqlanon import resources
 from sqlanon.api import Anonymizer, CheckResult, Release, SearchResult, Solution
+from sqlanon.api.written import RESULT, refuse_to_replace
 from sqlanon.cli.output import (
-    comparison_table,
     console,
-    front_table,
     group_table,
+    print_comparison,
+    print_front,
     print_json,
 )
 from sqlanon.cli.progress import watching
 from sqlanon.cli.publish import show
-from sqlanon.cli.written import RESULT, refuse_to_replace
 from sqlanon.errors import PublishError
 from sqlanon.scheme import Scheme, from_levels
 
@@ -178,7 +178,7 @@ def _compare(anonymizer: Anonymizer, shown: _Shown) -> list[tuple[str, Solution]
         f"{len(rows)} generalizations of them were scored in {scored:.2f} s, the last one "
         "written by hand:"
     )
-    shown.screen.print(comparison_table(rows, k=anonymizer.required_k))
+    print_comparison(rows, anonymizer.required_k, shown.screen)
     return rows
 
 
@@ -196,10 +196,10 @@ def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool)
         f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
         "higher k pays with information. The arrow is the answer to the policy:"
     )
-    shown.screen.print(front_table(result, FRONT_ROWS))
+    print_front(result, shown.screen, FRONT_ROWS)
     if not shown.quiet:
         shown.say("It groups the columns like this:")
-        shown.screen.print(group_table(result.solution))
+        shown.screen.print(group_table(result.solution, shown.screen))
         shown.say(EXPLANATION)
     return result
 

@@ -14,7 +14,7 @@ from sqlanon.cli.output import (
     group_table,
     model_table,
     print_json,
-    score_table,
+    print_scores,
 )
 
 
@@ -44,10 +44,10 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
         print_json(solution.to_dict())
     else:
         screen = console()
-        screen.print(score_table(solution))
+        print_scores(solution, screen)
         if solution.models:
-            screen.print(model_table(solution))
-        screen.print(group_table(solution))
+            screen.print(model_table(solution, screen))
+        screen.print(group_table(solution, screen))
     if solution.feasible is False and required is not None:
         for line in solution.shortfalls(required.k):
             click.echo(line, err=True)

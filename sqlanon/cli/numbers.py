@@ -14,9 +14,7 @@ class Whole(click.IntRange):
         super().__init__(min=least)
         self._words = f"a whole number of at least {least}"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
             number: int = super().convert(value, param, ctx)
         except click.BadParameter:

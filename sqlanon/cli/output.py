@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 import click
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from sqlanon.api.reached import Reached
 from sqlanon.api.result import SearchResult
-from sqlanon.api.solution import DESCRIPTIONS, Solution, format_label, format_score
+from sqlanon.api.solution import DESCRIPTIONS, Solution, format_labels, format_score
+from sqlanon.cli.tables import cell, new_table, print_fitted, signs, width_of
 from sqlanon.metrics import FURTHER
 from sqlanon.privacy import Model
 
@@ -37,92 +36,137 @@ def end(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def score_table(solution: Solution) -> Table:
+def print_scores(solution: Solution, screen: Console) -> None:
     """All scores of one solution with what they mean."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("score")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("meaning", style="dim")
-    for name, meaning in DESCRIPTIONS.items():
-        value = solution.scores.get(name)
-        if value is not None:
-            table.add_row(name, format_score(value), meaning)
-    return table
+
+    def table(without: Collection[str]) -> Table:
+        table = new_table(screen)
+        table.add_column("score", no_wrap=True)
+        table.add_column("value", justify="right", no_wrap=True)
+        if MEANING not in without:
+            table.add_column(MEANING, style="dim")
+        for name, meaning in DESCRIPTIONS.items():
+            value = solution.scores.get(name)
+            if value is not None:
+                table.add_row(name, format_score(value), *[meaning] * (MEANING not in without))
+        return table
+
+    print_fitted(screen, table, [MEANING])
 
 
-def model_table(solution: Solution) -> Table:
+MEANING = "meaning"
+
+
+def model_table(solution: Solution, screen: Console) -> Table:
     """What a solution reaches of the models that its policy requires beyond k."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("required beyond k")
+    table = new_table(screen)
+    table.add_column("required beyond k", overflow="fold")
     table.add_column("reached", justify="right", no_wrap=True)
-    table.add_column("holds", justify="center")
+    table.add_column("holds", justify="center", no_wrap=True)
     for each in solution.models:
         mark = "[green]yes[/]" if each.holds else "[red]no[/]"
-        table.add_row(Text(format_label(each.model.describe())), each.shown, mark)
+        table.add_row(cell(each.model.describe(), screen), each.shown, mark)
     return table
 
 
-def group_table(solution: Solution) -> Table:
+def group_table(solution: Solution, screen: Console) -> Table:
     """How a solution groups every column."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("column")
-    table.add_column("groups", justify="right")
+    table = new_table(screen)
+    table.add_column("column", overflow="fold")
+    table.add_column("groups", justify="right", no_wrap=True)
     table.add_column("labels", overflow="fold")
+    sign = signs(screen)
     for column in solution.released.columns:
-        labels = [format_label(label) for label in solution.labels(column.name)]
-        shown = " · ".join(labels[:12]) + (" · …" if len(labels) > 12 else "")
-        # As Text, because a str may hold [marks] that rich would obey.
-        name = Text(format_label(column.name))
-        table.add_row(name, f"{len(labels)} of {column.size}", Text(shown))
+        labels = solution.labels(column.name)
+        shown = format_labels(labels, 12, sign.between, sign.more)
+        groups = f"{len(labels)} of {column.size}"
+        table.add_row(cell(column.name, screen), groups, cell(shown, screen))
     return table
 
 
-def comparison_table(rows: Sequence[tuple[str, Solution]], k: int) -> Table:
+def print_comparison(rows: Sequence[tuple[str, Solution]], k: int, screen: Console) -> None:
     """Several solutions, one a row; those that do not reach k are marked."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("scheme")
-    for name in ("k", "classes", "left out", "NWP", "NECD", "ach"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(f"k ≥ {k}", justify="center")
-    for title, solution in rows:
-        scores = solution.scores
-        cells = [scores["k"], scores["classes"], scores["suppressed"], scores["nwp"],
-                 scores["necd"], scores["ach"]]  # fmt: skip
-        mark = "[green]yes[/]" if solution.feasible else "[red]no[/]"
-        texts = ["–" if value is None else format_score(value) for value in cells]
-        table.add_row(title, *texts, mark)
-    return table
+    sign = signs(screen)
+
+    def table(without: Collection[str]) -> Table:
+        kept = {name: title for name, title in FRONT_SCORES.items() if title not in without}
+        table = new_table(screen)
+        table.add_column("scheme", no_wrap=True)
+        for title in kept.values():
+            table.add_column(title, justify="right", no_wrap=True)
+        table.add_column(f"k {sign.at_least} {k}", justify="center", no_wrap=True)
+        for title, solution in rows:
+            mark = "[green]yes[/]" if solution.feasible else "[red]no[/]"
+            table.add_row(title, *_texts(solution, kept, screen), mark)
+        return table
+
+    print_fitted(screen, table, [FRONT_SCORES[name] for name in LEAST_FIRST])
 
 
-def front_table(result: SearchResult, most: int = 20) -> Table:
+def print_front(result: SearchResult, screen: Console, most: int = 20) -> None:
+    """The solutions of a search, without columns that the screen has no room for.
+
+    What was searched for stays, and so does k.
+    """
+    scores = [name for name in _front_scores(result) if name not in ("k", *result.objectives)]
+    order = {name: place for place, name in enumerate(LEAST_FIRST)}
+    scores.sort(key=lambda name: order.get(name, len(order)))
+    dispensable = [*map(_title, scores), *_beside(result)]
+    print_fitted(screen, lambda left_out: front_table(result, screen, most, left_out), dispensable)
+
+
+def front_table(
+    result: SearchResult, screen: Console, most: int = 20, without: Collection[str] = ()
+) -> Table:
     """The solutions of a search, the chosen one marked; of many, an even selection.
 
     What they reach of a few models stands beside them; of more, how many fail, because a line
-    has room for few columns (see `reached_tables`).
+    has room for few columns (see `reached_tables`). Columns of some titles are left out.
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    # The measures that the search was for, and what was traded off, come after the usual scores.
-    searched = [name for name in FURTHER if result.solutions and name in result.solutions[0].scores]
-    wanted = dict.fromkeys([*FRONT_SCORES, *searched, *result.objectives])
-    names = [name for name in wanted if len(searched) < 2 or name not in ("nwp", "necd")]
-    names = [n for n in names if any(s.scores.get(n) is not None for s in result.solutions)]
-    models = _models(result)
-    beside = _short_names(models) if len(models) <= BESIDE else ["models"]
-    titles = [FRONT_SCORES.get(name, _title(name)) for name in names]
-    for title in ("", "#", *titles, *beside):
+    table = new_table(screen)
+    names = [name for name in _front_scores(result) if _title(name) not in without]
+    beside = [title for title in _beside(result) if title not in without]
+    for title in ("", "#", *map(_title, names), *beside):
         table.add_column(title, justify="right", no_wrap=True)
     shown = _shown(result, most)
     for i in shown:
         solution = result.solutions[i]
-        values = [solution.scores.get(name) for name in names]
-        texts = ["–" if value is None else format_score(value) for value in values]
-        mark, style = ("→", "bold green") if i == result.chosen else ("", None)
-        table.add_row(mark, str(i), *texts, *_verdicts(solution), style=style)
-    notes = legend(result) if len(models) <= BESIDE else []
+        verdicts = dict(zip(_beside(result), _verdicts(solution), strict=True))
+        reached = [verdicts[title] for title in beside]
+        texts = _texts(solution, names, screen)
+        table.add_row(*_mark(result, i, screen), *texts, *reached, style=_style(result, i))
+    notes = legend(result) if len(_models(result)) <= BESIDE else []
     if len(shown) < len(result.solutions):
         notes.append(f"{len(shown)} of {len(result.solutions)} solutions")
-    table.caption = Text("\n".join(notes)) if notes else None
+    table.caption = Text("\n").join(cell(note, screen) for note in notes) if notes else None
     return table
+
+
+def _front_scores(result: SearchResult) -> list[str]:
+    """The usual scores, the measures that the search was for, and what was traded off."""
+    searched = [name for name in FURTHER if result.solutions and name in result.solutions[0].scores]
+    wanted = dict.fromkeys([*FRONT_SCORES, *searched, *result.objectives])
+    names = [name for name in wanted if len(searched) < 2 or name not in ("nwp", "necd")]
+    return [n for n in names if any(s.scores.get(n) is not None for s in result.solutions)]
+
+
+def _beside(result: SearchResult) -> list[str]:
+    """The titles of what is said of the models, if there are any."""
+    models = _models(result)
+    return _short_names(models) if len(models) <= BESIDE else ["models"]
+
+
+def _texts(solution: Solution, names: Iterable[str], screen: Console) -> list[str]:
+    values = [solution.scores.get(name) for name in names]
+    return [signs(screen).nothing if v is None else format_score(v) for v in values]
+
+
+def _mark(result: SearchResult, row: int, screen: Console) -> tuple[str, str]:
+    return signs(screen).chosen if row == result.chosen else "", str(row)
+
+
+def _style(result: SearchResult, row: int) -> str | None:
+    return "bold green" if row == result.chosen else None
 
 
 BESIDE = 2
@@ -139,11 +183,11 @@ def reached_tables(result: SearchResult, screen: Console, most: int = 20) -> lis
         return []
     tables = []
     while columns:
-        table = _reached_table(result, columns[:1], most)
+        table = _reached_table(result, columns[:1], most, screen)
         taken = 1
         while taken < len(columns):
-            wider = _reached_table(result, columns[: taken + 1], most)
-            if _width(wider, screen) > screen.width:
+            wider = _reached_table(result, columns[: taken + 1], most, screen)
+            if width_of(wider, screen) > screen.width:
                 break
             table, taken = wider, taken + 1
         tables.append(table)
@@ -151,23 +195,20 @@ def reached_tables(result: SearchResult, screen: Console, most: int = 20) -> lis
     return tables
 
 
-def _reached_table(result: SearchResult, columns: Sequence[int], most: int) -> Table:
+def _reached_table(
+    result: SearchResult, columns: Sequence[int], most: int, screen: Console
+) -> Table:
     """What the solutions reach of some of the models."""
     titles = _short_names(_models(result))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = new_table(screen)
+    table.collapse_padding = True
     for title in ("", "#", *(titles[column] for column in columns)):
         table.add_column(title, justify="right", no_wrap=True)
     for i in _shown(result, most):
-        mark, style = ("→", "bold green") if i == result.chosen else ("", None)
         models = result.solutions[i].models
         reached = [_verdict(models[column]) for column in columns]
-        table.add_row(mark, str(i), *reached, style=style)
+        table.add_row(*_mark(result, i, screen), *reached, style=_style(result, i))
     return table
-
-
-def _width(table: Table, screen: Console) -> int:
-    """What a table takes where it has all the room."""
-    return Measurement.get(screen, screen.options.update(width=10_000), table).maximum
 
 
 def _models(result: SearchResult) -> list[Model]:
@@ -196,11 +237,13 @@ def legend(result: SearchResult) -> list[str]:
     """What the short names of the models mean, a line each."""
     models = _models(result)
     pairs = zip(_short_names(models), models, strict=True)
-    return [f"{name}: {format_label(model.describe())}" for name, model in pairs]
+    return [f"{name}: {model.describe()}" for name, model in pairs]
 
 
 def _title(name: str) -> str:
     """The papers' measures are known by their initials."""
+    if name in FRONT_SCORES:
+        return FRONT_SCORES[name]
     return name.upper() if len(name) <= 4 and name not in FURTHER else name.replace("_", " ")
 
 
@@ -221,6 +264,8 @@ FRONT_SCORES = {
     "necd": "NECD",
     "ach": "ach",
 }
+LEAST_FIRST = ("classes", "suppressed", "ach", "necd", "nwp")
+"""What a narrow screen does without, unless it was searched for; other measures after these."""
 
 
 def _spread(number: int, most: int) -> list[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sqlanon.cli.written import SCHEMA, refuse_to_replace
+from sqlanon.api.written import SCHEMA, refuse_to_replace
 from sqlanon.errors import SqlanonError
 from sqlanon.policy.json_schema import policy_json_schema
 

@@ -13,28 +13,43 @@ import sqlanon
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import METHODS, WALK
 from sqlanon.api.used_files import Used, files_of
+from sqlanon.api.written import RESULT, refuse_to_replace
+from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import (
     REQUIREMENT_FAILS,
     console,
-    front_table,
     group_table,
     legend,
+    print_front,
     print_json,
     reached_tables,
 )
 from sqlanon.cli.progress import ending_on_sigterm, watching
+from sqlanon.cli.settings import WithSettings
+from sqlanon.cli.tables import cell
 from sqlanon.cli.walk import walk
-from sqlanon.cli.written import RESULT, refuse_to_replace
 from sqlanon.errors import SearchError
 from sqlanon.model import counted
 
+EXAMPLES = """\b
+Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json
+Another: sqlanon search policy.yml --method front
+         sqlanon sql policy.yml --scheme result.json#2"""
+"""The second goes on with a solution of the table that the first line shows."""
 
-@click.command(epilog="Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json")
+ENDED = {
+    "interrupted": "The search was interrupted",
+    "time": "The search ended when its seconds had passed",
+}
+"""What is said of a search that would have gone on."""
+
+
+@click.command(cls=WithSettings, epilog=EXAMPLES)
 @click.argument("policy", type=click.Path(path_type=Path))
 @click.option(
     "--method", type=click.Choice([*METHODS, WALK]), help="Instead of the policy's method."
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Instead of the policy's seed.")
+@click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
 @click.option(
     "-o",
     "--output",
@@ -72,8 +87,10 @@ def search(
     and shows the trade-off. Ctrl-C or SIGTERM ends the search with the best so far. Ends with
     exit status 3 when nothing reaches the privacy that the policy requires.
 
+    The settings of a method, such as `evaluations`, are keys of the policy's `search` section.
+
     With `--method reference-direction` you walk over the efficient solutions step by step:
-    every step asks what to do next.
+    every step asks what to do next, and `help` lists the answers.
     """
     _refuse_unwritable(output)  # better said now than after a long search
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
@@ -96,7 +113,8 @@ def search(
                 name, quiet=quiet, seconds=section.seconds, patience=section.patience
             ) as watch:
                 result = anonymizer.search(method=name, seed=seed, watch=watch)
-    if name == WALK and result.chosen is None and result.solutions[0].feasible is not False:
+    feasible = any(each.feasible is not False for each in result.solutions)
+    if name == WALK and result.chosen is None and feasible:
         click.echo("No solution was taken; nothing is written.", err=True)
         if as_json:
             print_json(result.to_dict())
@@ -106,6 +124,8 @@ def search(
         print_json(result.to_dict())
     elif not quiet:
         _show(result, output)
+    if not result.reproducible:
+        click.echo(f"{ENDED[result.stopped]}: this is the best so far", err=True)
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)
         sys.exit(REQUIREMENT_FAILS)
@@ -114,18 +134,18 @@ def search(
 def _show(result: SearchResult, output: Path) -> None:
     """The trade-off, the chosen solution's groups, and what it took."""
     screen = console()
-    screen.print(front_table(result))
+    print_front(result, screen)
     reached = reached_tables(result, screen)
     for table in reached:
         screen.print(table)
     if reached:
         for line in legend(result):
-            screen.print(line, markup=False)
+            screen.print(cell(line, screen))
     if result.solution is not None:
         screen.print("The chosen solution groups the columns like this:")
-        screen.print(group_table(result.solution))
+        screen.print(group_table(result.solution, screen))
     for note in result.notes:
-        screen.print(note)
+        screen.print(cell(note, screen))
     screen.print(
         f"{counted(result.evaluations['asked'], 'evaluation')}, "
         f"{result.evaluations['distinct']:,} distinct, in {result.seconds:.1f} s; "

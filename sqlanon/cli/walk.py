@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
@@ -23,8 +23,9 @@ from sqlanon.api import Anonymizer
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import format_score
 from sqlanon.api.used_files import Used
+from sqlanon.api.written import EXPLORATION, refuse_to_replace
 from sqlanon.cli.progress import watching
-from sqlanon.cli.written import EXPLORATION, refuse_to_replace
+from sqlanon.cli.tables import print_fitted, signs
 from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.model import counted
 from sqlanon.preference import Preference
@@ -37,11 +38,18 @@ HELP = """\
   take N     end with solution N as the answer
   points N   change the number of reference points and take the step again
   save FILE  write the exploration to a file, to go on later with --resume FILE
-  quit       end without an answer"""
+  quit       end without an answer
+  help, ?    show this"""
+HINT = """\
+N goes on from solution N, take N ends with it, points N asks for N places,
+save FILE keeps the walk for later, quit ends it, help tells more."""
 
 _NUMBER = re.compile("-?[0-9]{1,9}")
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 14
+LEAST_WIDTH = 10
+DISPENSABLE = ("classes", "left out", "asked for + more")
+"""The columns that a narrow screen does without, in this order."""
 
 
 def walk(
@@ -62,6 +70,7 @@ def walk(
     taken: int | None = None
     seconds = 0.0
     step = exploration.history[-1].step if exploration.history else None
+    shown: Step | None = None
     while taken is None:
         if step is None or not len(step.solutions):
             start = time.perf_counter()
@@ -69,15 +78,19 @@ def walk(
             seconds += time.perf_counter() - start
             if not len(step.solutions):
                 break
-        if not quiet:
+        # Once: a message about the answer to it would scroll away.
+        if step is not shown and not quiet:
             _show(step, exploration, screen)
+            if shown is None:
+                click.echo(HINT, err=True)
+        shown = step
         answer = _answer()
         if answer in (None, "quit"):
             break
         try:
             taken, step = _obey(answer or "", exploration, step, used)
         except SqlanonError as error:
-            click.echo(f"{error}\n{HELP}", err=True)
+            click.echo(str(error), err=True)
     chosen = None if step is None or taken is None else step.solutions.keys[taken]
     return anonymizer.explored(exploration, chosen, seconds)
 
@@ -126,24 +139,33 @@ def _obey(
                 )
             return number, step
         case ["points", number]:
-            exploration.n = _number(number)
+            exploration.n = _at_least_one(_number(number))
             return None, None
         case ["save", file]:
             refuse_to_replace(Path(file), EXPLORATION, used, "name another file")
             write_document(exploration.to_json(), file)
             click.echo(f"written to {file}", err=True)
             return None, step
+        case ["help" | "?"]:
+            click.echo(HELP, err=True)
+            return None, step
         case [row] if _NUMBER.fullmatch(row):
             exploration.choose(_number(row))
             return None, None
         case _:
-            raise SearchError(f"{answer!r} is not an answer")
+            raise SearchError(f"{answer!r} is not an answer; help lists those that are")
 
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise SearchError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _at_least_one(number: int) -> int:
+    if number < 1:
+        raise SearchError(f"a step needs at least one reference point, not {number}")
+    return number
 
 
 def _read(path: Path) -> object:
@@ -176,42 +198,58 @@ def _show(step: Step, exploration: Exploration, screen: Console) -> None:
         f"From {loss} {step.origin.loss:.3f}, {bias} {step.origin.bias:.3f} "
         f"towards {loss} {goal.loss:.3f}, {bias} {goal.bias:.3f}:"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("#", "k", "classes", loss, bias, f"asked for ({loss}, {bias})"):
-        table.add_column(name, justify="right", no_wrap=True)
+    print_fitted(screen, lambda left_out: step_table(step, loss, bias, left_out), DISPENSABLE)
+    screen.print("\n".join(plot(step, exploration, screen)), markup=False, highlight=False)
+
+
+def step_table(step: Step, loss: str, bias: str, without: Collection[str] = ()) -> Table:
+    """The solutions of a step, each with the first point that asked for it, and how many more.
+
+    Columns of some titles are left out.
+    """
+    # Collapsed, so that seven columns of large numbers fit into 80 characters.
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    names = ("#", "k", "classes", "left out", loss, bias, "asked for + more")
+    for name in names:
+        if name not in without:
+            table.add_column(name, justify="right", no_wrap=True)
     for row in range(len(step.solutions)):
         asked = step.references_of(row)
         shown = f"({asked[0].loss:.3f}, {asked[0].bias:.3f})"
-        more = f" and {len(asked) - 1} more" if len(asked) > 1 else ""
+        more = f" + {len(asked) - 1}" if len(asked) > 1 else ""
         scores = step.scores
-        cells = [scores.k[row].item(), scores.classes[row].item()]
+        cells = [each[row].item() for each in (scores.k, scores.classes, scores.suppressed)]
         point = step.point(row)
-        table.add_row(
+        texts = [
             str(row),
             *(format_score(c) for c in cells),
             f"{point.loss:.4f}",
             f"{point.bias:.4f}",
             shown + more,
-        )
-    screen.print(table)
-    screen.print("\n".join(plot(step, exploration)), markup=False, highlight=False)
+        ]
+        pairs = zip(names, texts, strict=True)
+        table.add_row(*(text for name, text in pairs if name not in without))
+    return table
 
 
-def plot(step: Step, exploration: Exploration) -> list[str]:
+def plot(step: Step, exploration: Exploration, screen: Console) -> list[str]:
     """The step as text: solutions by number, q̄ as *, q_t as o; loss to the right, bias up."""
+    sign = signs(screen)
     loss, bias = _measures(exploration.preference)
     points = [(step.point(i), str(i % 10)) for i in range(len(step.solutions))]
     points = [(step.origin, "o"), (exploration.preference, "*"), *points]
     right = max(p.loss for p, _ in points) or 1.0
     top = max(p.bias for p, _ in points) or 1.0
-    cells = [[" "] * (PLOT_WIDTH + 1) for _ in range(PLOT_HEIGHT + 1)]
+    ends = f"  {bias} {top:.3f}", f"  {loss} {right:.3f}"
+    width = min(PLOT_WIDTH, max(LEAST_WIDTH, screen.width - 2 - max(map(len, ends))))
+    cells = [[" "] * (width + 1) for _ in range(PLOT_HEIGHT + 1)]
     for point, mark in points:
-        across = round(point.loss / right * PLOT_WIDTH)
+        across = round(point.loss / right * width)
         up = round(point.bias / top * PLOT_HEIGHT)
         cells[PLOT_HEIGHT - up][across] = mark
-    lines = ["│" + "".join(row) for row in cells]
-    lines[0] += f"  {bias} {top:.3f}"
-    return [*lines, "└" + "─" * (PLOT_WIDTH + 1) + f"  {loss} {right:.3f}"]
+    lines = [sign.upright + "".join(row) for row in cells]
+    lines[0] += ends[0]
+    return [*lines, sign.corner + sign.level * (width + 1) + ends[1]]
 
 
 def _measures(point: Preference) -> tuple[str, str]:

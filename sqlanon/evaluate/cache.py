@@ -174,6 +174,8 @@ def refuse_other_database(path: Path) -> None:
     """Refuses a file that is there and no workspace; it is only read, so it stays as it is."""
     if path.is_dir():
         raise EngineError(f"Workspace {path} is a folder; name a file in it.")
+    if not path.absolute().parent.is_dir():
+        raise EngineError(f"Workspace {path}: there is no folder {path.parent} to make it in.")
     refuse_other_files(path)
     if not path.is_file() or not path.stat().st_size:
         return
@@ -183,6 +185,11 @@ def refuse_other_database(path: Path) -> None:
     except duckdb.ConnectionException:
         return  # this process has it open for writing; only another workspace can share that
     except duckdb.Error as error:
+        if "corrupt" in str(error).lower():
+            raise EngineError(
+                f"Workspace {path} is damaged. It only keeps measurements: delete it, and they "
+                "are made anew."
+            ) from error
         raise explain_opening(error, path) from error
     if tables - {TABLE}:
         raise EngineError(

@@ -197,4 +197,9 @@ def _set(texts: Iterable[str]) -> str:
 
 def _quoted(text: str) -> str:
     plain = text and text == text.strip() and not any(c in '{},"' for c in text)
-    return text if plain else '"' + text.replace('"', '""') + '"'
+    return text if plain else in_quotes(text)
+
+
+def in_quotes(text: str) -> str:
+    """A text that would be misread without quotes; those in it are doubled."""
+    return '"' + text.replace('"', '""') + '"'

@@ -61,12 +61,7 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
     """The scheme that a document means for these columns; every mistake is a SchemeError."""
     if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
         raise SchemeError(f'{origin}: expected an object with "columns"')
-    version = document.get("version", VERSION)
-    if version != VERSION:
-        raise SchemeError(
-            f"{origin}: format version {version!r} is not supported; "
-            f"this sqlanon reads version {VERSION}"
-        )
+    _check_version(document, origin)
     given = document["columns"]
     names = [c.name for c in columns]
     for name in given:
@@ -79,6 +74,15 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
         raise SchemeError(f"{origin}: no partition for {', '.join(map(repr, missing))}")
     partitions = [_read(c, given[c.name], f"{origin}: column {c.name!r}") for c in columns]
     return Scheme(tuple(columns), tuple(partitions))
+
+
+def _check_version(document: Mapping[str, Any], origin: str) -> None:
+    version = document.get("version", VERSION)
+    if version != VERSION:
+        raise SchemeError(
+            f"{origin}: format version {version!r} is not supported; "
+            f"this sqlanon reads version {VERSION}"
+        )
 
 
 def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
@@ -95,10 +99,19 @@ def read_document(reference: str | Path) -> Any:
     path, number = split_reference(reference)
     document = _json(path)
     if isinstance(document, Mapping) and "solutions" in document:
-        return _solution(document, number, str(reference))
+        return _document_in(document, _solution(document, number, str(reference)))
     if number:
         raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
     return document
+
+
+def falls_short(reference: str | Path) -> bool:
+    """Whether a reference names a solution that its result says is not feasible."""
+    path, number = split_reference(reference)
+    document = _json(path)
+    if not isinstance(document, Mapping) or "solutions" not in document:
+        return False
+    return _solution(document, number, str(reference)).get("feasible") is False
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str]:
@@ -106,6 +119,11 @@ def split_reference(reference: str | Path) -> tuple[Path, str]:
     path, number = str(reference), ""
     if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
         path, _, number = path.rpartition("#")
+        if path and not number:
+            raise SchemeError(
+                f"{str(reference)!r} names no solution; put its number behind the #, or leave both "
+                "away for the chosen one"
+            )
     if not path:
         raise SchemeError(
             f"{str(reference)!r} names no scheme; give scheme.json, result.json or result.json#N"
@@ -122,9 +140,14 @@ def _json(path: Path) -> Any:
         raise SchemeError(f"{path}: is not JSON ({error})") from None
 
 
-def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
+def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[str, Any]:
     """The solution of a result that a reference means."""
     solutions = result["solutions"]
+    _check_version(result, origin)
+    if not isinstance(solutions, list) or not all(isinstance(s, Mapping) for s in solutions):
+        raise SchemeError(
+            f"{origin}: is damaged: solutions is not a list of solutions; search again"
+        )
     chosen = number or result.get("chosen")
     if chosen is None:
         names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
@@ -136,7 +159,13 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Any:
         raise SchemeError(
             f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
         )
-    document = {"columns": solutions[int(chosen)].get("columns")}
+    found: Mapping[str, Any] = solutions[int(chosen)]
+    return found
+
+
+def _document_in(result: Mapping[str, Any], solution: Mapping[str, Any]) -> Any:
+    """The scheme of a solution as a document of its own."""
+    document = {"columns": solution.get("columns")}
     return {**document, "domains": result["domains"]} if "domains" in result else document
 
 

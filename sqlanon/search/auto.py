@@ -53,6 +53,8 @@ SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 """How a round begins. It need not converge: polishing does that faster."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
+USED_UP = 100_000
+"""So many evaluations a search of a large space needs at least."""
 LOSS_ONLY = 1e9
 """A preferred bias under which only the loss counts."""
 
@@ -78,7 +80,8 @@ class _Run:
         self._screen = Screen(problem)
         self._front = Front(problem.space)
         self._asked = 0
-        self._forecast = settings.evaluations
+        # A small budget will be used up; of a large one that is not known before a round cools.
+        self._forecast = settings.evaluations if settings.evaluations <= USED_UP else None
         self._over = False
         self._done = ""
 
@@ -175,6 +178,10 @@ class _Run:
     def _left(self) -> int:
         return self._settings.evaluations - self._asked
 
+    @property
+    def _limit(self) -> int | None:
+        return None if self._forecast is None else max(self._forecast, self._asked)
+
     def _chosen(self) -> int | None:
         """The feasible solution with least ach: the front ascends in it."""
         feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
@@ -184,9 +191,7 @@ class _Run:
         chosen = self._chosen()
         best = None if chosen is None else float(self._front.points[chosen, 0])
         k = None if chosen is None else int(self._front.scores.k[chosen])
-        stop = self._watch.step(
-            Progress(self._asked, max(self._forecast, self._asked), best, k), whole=whole
-        )
+        stop = self._watch.step(Progress(self._asked, self._limit, best, k), whole=whole)
         self._over = self._over or stop
         return stop
 

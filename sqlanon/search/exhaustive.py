@@ -18,8 +18,10 @@ def exhaustive(
     is random.
     """
     lattice = Lattice(problem.space)
-    nodes = NodeScores(problem, lattice, watch)
+    nodes = NodeScores(problem, lattice, watch, spares=False)
     nodes.evaluate(np.arange(lattice.size))
     done = bool(nodes.known[:-1].all())
-    notes = [] if done else ["ended early: better solutions may exist"]
+    notes = ["exact: every node was evaluated"]
+    if not done:
+        notes = ["ended early: better solutions may exist"]
     return nodes.outcome("exhaustive", nodes.front(np.flatnonzero(nodes.known)), notes, done=done)

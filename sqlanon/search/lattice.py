@@ -100,6 +100,15 @@ class Lattice:
             grid = function.accumulate(grid, axis=axis)
         return grid.reshape(-1)
 
+    def two_levels(self) -> list[str]:
+        """What to say of columns that have no levels between their values and everything."""
+        pairs = zip(self.space.columns, self.extents, strict=True)
+        names = [column.name for column, n in pairs if column.hierarchy is None and n > 1]
+        if not names:
+            return []
+        they = "has no hierarchy: it is" if len(names) == 1 else "have no hierarchy: they are"
+        return [f"{', '.join(names)} {they} kept or hidden whole"]
+
     def spread_down(self, function: np.ufunc, values: Values) -> Values:
         """For each node, `function` over the values of all its generalizations."""
         # Reversing the numbers turns the lattice upside down.
@@ -115,8 +124,12 @@ class NodeScores:
     `over` says that the watch wants the search to end.
     """
 
-    def __init__(self, problem: Problem, lattice: Lattice, watch: Watch) -> None:
+    def __init__(
+        self, problem: Problem, lattice: Lattice, watch: Watch, *, spares: bool = True
+    ) -> None:
         self.problem = problem
+        # How many nodes a search that spares some will evaluate is not known beforehand.
+        self._limit = None if spares else lattice.size
         self.lattice = lattice
         self.watch = watch
         self.known = np.zeros(lattice.size + 1, dtype=bool)
@@ -158,7 +171,7 @@ class NodeScores:
             row = feasible[np.lexsort((-scores.k[feasible], shown[feasible]))[0]]
             found = float(shown[row]), -int(scores.k[row])
             self._best = found if self._best is None else min(self._best, found)
-        progress = Progress(self.evaluated, self.lattice.size)
+        progress = Progress(self.evaluated, self._limit)
         if self._best is not None:
             progress.best, progress.best_k = self._best[0], -self._best[1]
         self.over = self.watch.step(progress)
@@ -202,6 +215,7 @@ class NodeScores:
                 f"{self.evaluated:,} of {self.lattice.size:,} lattice nodes evaluated "
                 f"({share:.1%})",
                 *notes,
+                *self.lattice.two_levels(),
             ),
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sqlanon.arguments import function, number_from, optional, whole_number
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Batch
 
@@ -73,6 +74,11 @@ class Watch:
     _unchanged: int = 0
     stopped: str = "finished"
     _interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        optional(function, "on_progress", self.on_progress)
+        optional(number_from, "seconds", self.seconds, 0)
+        optional(whole_number, "patience", self.patience, 1)
 
     def interrupt(self) -> None:
         """Ends the search at its next step."""

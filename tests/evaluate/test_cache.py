@@ -14,7 +14,7 @@ import pytest
 from sqlanon.engines import open_source
 from sqlanon.errors import EngineError
 from sqlanon.evaluate import Evaluator
-from sqlanon.evaluate.cache import Cache
+from sqlanon.evaluate.cache import Cache, refuse_other_database
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram, Quasi, count
 from sqlanon.metrics import Scores
@@ -212,7 +212,7 @@ def test_a_file_that_is_no_workspace(workspace: Path) -> None:
 
 
 def test_a_folder_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"nowhere.work\.duckdb cannot be opened"):
+    with pytest.raises(EngineError, match=r"there is no folder .*nowhere to make it in"):
         Evaluator(counted(), workspace=tmp_path / "nowhere" / "work.duckdb")
 
 
@@ -247,3 +247,17 @@ def test_a_full_memory_forgets_the_older_half(monkeypatch: pytest.MonkeyPatch) -
         assert evaluator.effort.distinct == 4
         assert equal(evaluator.score(batch), wanted), "the forgotten ones are measured again"
         assert 4 < evaluator.effort.distinct < 8
+
+
+def test_a_damaged_workspace_may_be_deleted(workspace: Path) -> None:
+    with duckdb.connect(workspace) as connection:
+        connection.execute("CREATE TABLE t AS SELECT range AS i FROM range(100000)")
+    content = bytearray(workspace.read_bytes())
+    content[4096:12288] = bytes(8192)  # the headers that name the blocks in use
+    workspace.write_bytes(content)
+    with pytest.raises(EngineError) as refused:
+        refuse_other_database(workspace)
+    assert str(refused.value) == (
+        f"Workspace {workspace} is damaged. It only keeps measurements: delete it, and they are "
+        "made anew."
+    )

@@ -51,7 +51,7 @@ def test_labels_are_those_of_the_release(tmp_path: Path, run: Run, way: str) -> 
     with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
         solution = anonymizer.measure(tmp_path / "scheme.json")
         assert ["NULL" if each is None else each for each in solution.labels("age")] == wanted
-        assert f"age: 3 of {solution.scheme.columns[0].size} groups: {', '.join(wanted)}" in str(
+        assert f"age: 3 of {solution.scheme.columns[0].size} groups: {' · '.join(wanted)}" in str(
             solution
         )
         release = anonymizer.publish(tmp_path / "scheme.json")

@@ -1,4 +1,4 @@
-"""Files that commands write: they replace their own kind and nothing else."""
+"""Files that sqlanon writes: they replace their own kind and nothing else."""
 
 from __future__ import annotations
 

@@ -1,0 +1,116 @@
+"""Tables on narrow screens, on screens without Unicode, and of labels that look like others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import process
+from search_table import SETTINGS, write_search_folder
+from small_table import write_folder
+
+import sqlanon
+
+SEARCH = ("search", "policy.yml")
+MEASURE = ("measure", "policy.yml", "--scheme", "scheme.json")
+LATTICE_AT = {
+    # A column has 3 blanks around it, and there is one at each end: "" 1, # 1, k 3, classes 7,
+    # left out 8, NWP, NECD and ach 6 each, GLM 8: 70 + 2.
+    80: "# k classes left out NWP NECD ach GLM",
+    72: "# k classes left out NWP NECD ach GLM",
+    71: "# k left out NWP NECD ach GLM",
+    61: "# k NWP NECD ach GLM",
+    50: "# k NWP NECD GLM",
+    40: "# k NWP GLM",
+    32: "# k GLM",
+    10: "# k GLM",
+}
+
+
+@pytest.mark.parametrize(("width", "heads"), LATTICE_AT.items())
+def test_columns_are_left_out_whole(tmp_path: Path, width: int, heads: str) -> None:
+    write_search_folder(tmp_path, {"method": "front"})
+    done = process(tmp_path, *SEARCH, COLUMNS=str(width))
+    lines = done.out.splitlines()
+    assert " ".join(lines[1].split()) == heads
+    chosen = next(line for line in lines if line.startswith(" →"))
+    result = json.loads((tmp_path / "result.json").read_text())
+    solution = result["solutions"][result["chosen"]]
+    assert chosen.split()[1:3] == [str(result["chosen"]), str(solution["k"])]
+    assert chosen.split()[-1] == f"{solution['glm']:.4f}"
+    assert "…" not in done.out.partition("The chosen")[0]
+    everything = ["classes", "left out", "NWP", "NECD", "ach"]
+    missing = [name for name in everything if name not in heads]
+    told = " ".join(done.out.split())
+    assert ("Not shown" in told) == bool(missing)
+    assert not missing or f"Not shown for want of width: {', '.join(missing)} The chosen" in told
+
+
+@pytest.mark.parametrize("method", SETTINGS)
+@pytest.mark.parametrize("width", [40, 50, 60])
+def test_what_was_searched_for_stays(tmp_path: Path, method: str, width: int) -> None:
+    write_search_folder(tmp_path, {"method": method, **SETTINGS[method]})
+    done = process(tmp_path, *SEARCH, COLUMNS=str(width))
+    heads = done.out.splitlines()[1].split()
+    assert heads[:2] == ["#", "k"]
+    assert heads[-1] == ("ach" if method in ("auto", "nsga2") else "GLM")
+    assert max(map(len, done.out.splitlines())) <= width
+    assert "…" not in done.out.partition("The chosen")[0]
+
+
+@pytest.mark.parametrize(("width", "wraps"), [(80, True), (40, True), (30, False)])
+def test_scores_without_their_meaning(tmp_path: Path, width: int, wraps: bool) -> None:
+    write_folder(tmp_path)
+    done = process(tmp_path, *MEASURE, COLUMNS=str(width))
+    assert done.status == 0
+    assert ("Not shown for want of width: meaning" not in " ".join(done.out.split())) is wraps
+    with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
+        nwp = anonymizer.measure(tmp_path / "scheme.json").scores["nwp"]
+    row = next(line for line in done.out.splitlines() if line.startswith(" nwp "))
+    assert row.split()[1] == f"{nwp:.4f}"
+
+
+def test_ascii_keeps_the_columns(tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"method": "front"})
+    done = process(tmp_path, *SEARCH, PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert done.status == 0
+    assert done.out.isascii()
+    assert "\\" not in done.out
+    lines = done.out.splitlines()
+    assert lines[2].strip() == "-" * (len(lines[1]) - 2)
+    chosen = next(line for line in lines if line.startswith(" -> "))
+    assert len(chosen) == len(lines[1])
+    assert "F | M" in done.out
+
+
+ODD = ["NULL", "x · y", "x | y", "", " café ", '"', "…", "[0, 5)", "plain"]
+SHOWN = ['"NULL"', '"x · y"', "x | y", '""', '" café "', '""""', '"…"', "[0, 5)", "plain", "NULL"]
+IN_ASCII = [
+    '"NULL"', r"x \xb7 y", '"x | y"', '""', r'" caf\xe9 "', '""""', r"\u2026", "[0, 5)", "plain",
+    "NULL",
+]  # fmt: skip
+
+
+def test_labels_that_look_like_others(tmp_path: Path) -> None:
+    policy = {
+        "source": {"query": "SELECT nullif(t, 'nothing') AS t FROM read_json('people.json')"},
+        "columns": {"t": {"role": "quasi", "values": [*ODD, None]}},
+        "one_row_per_person": True,
+    }
+    write_folder(tmp_path, policy)
+    people = [{"t": text} for text in [*ODD, "nothing"]]
+    (tmp_path / "people.json").write_text(json.dumps(people), encoding="utf-8")
+    (tmp_path / "scheme.json").write_text(
+        json.dumps({"columns": {"t": {"groups": [[text] for text in [*ODD, None]]}}})
+    )
+    done = process(tmp_path, *MEASURE, COLUMNS="120")
+    assert " · ".join(SHOWN) in done.out, done.err
+    done = process(tmp_path, *MEASURE, COLUMNS="120", PYTHONIOENCODING="ascii")
+    assert " | ".join(IN_ASCII) in done.out
+    with sqlanon.load(policy | {"source": {"query": policy["source"]["query"].replace(
+        "people.json", str(tmp_path / "people.json"))}}) as anonymizer:  # fmt: skip
+        solution = anonymizer.measure(tmp_path / "scheme.json")
+    # What is released is not what a screen shows.
+    assert solution.labels("t") == (*ODD, None)
+    assert f"t: 10 of 10 groups: {' · '.join(SHOWN[:8])} · …" in str(solution)
