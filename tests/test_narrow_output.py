@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from search_table import SETTINGS, write_search_folder
 from small_table import write_folder
 
 import sqlanon
+from sqlanon.api.search import WALK
 
 SEARCH = ("search", "policy.yml")
 MEASURE = ("measure", "policy.yml", "--scheme", "scheme.json")
@@ -114,3 +118,42 @@ def test_labels_that_look_like_others(tmp_path: Path) -> None:
     # What is released is not what a screen shows.
     assert solution.labels("t") == (*ODD, None)
     assert f"t: 10 of 10 groups: {' · '.join(SHOWN[:8])} · …" in str(solution)
+
+
+def walked(folder: Path, **environment: str) -> list[str]:
+    """The lines of the first step of a walk."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sqlanon", *SEARCH, "--method", WALK],
+        cwd=folder,
+        env={**os.environ, **environment},
+        input="quit\n",
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [
+        (80, "# k classes left out NWP NECD asked for + more"),
+        (40, "# k NWP NECD"),
+    ],
+)
+def test_a_walk_fits(tmp_path: Path, width: int, heads: str) -> None:
+    write_search_folder(tmp_path, {"patience": 1})
+    lines = walked(tmp_path, COLUMNS=str(width))
+    assert heads in [" ".join(line.split()) for line in lines]
+    assert max(map(len, lines)) <= width
+    # The axis has room for the end of the loss, "  NWP 1.000", beside it, and is 61 at most;
+    # that of the bias is one longer.
+    axis = next(line for line in lines if line.startswith("└"))
+    assert axis.count("─") == min(61, width - 1 - len("  NECD 1.000"))
+
+
+def test_a_walk_in_ascii(tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"patience": 1})
+    lines = walked(tmp_path, PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert all(line.isascii() and "\\" not in line for line in lines)
+    assert any(line.startswith("+" + "-" * 61 + "  NWP ") for line in lines)
