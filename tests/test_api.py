@@ -93,7 +93,7 @@ def test_printing(policy: Path) -> None:
         text = str(anonymizer.measure(SCHEME))
     assert "k                      2  people in the smallest class" in text
     assert "nwp               0.6296  " in text
-    assert "age: 2 of 4 groups: [20, 35), [35, 40]" in text
+    assert "age: 2 of 4 groups: [20, 35) · [35, 40]" in text
     assert "sex: 1 of 2 groups: *" in text
 
 
@@ -103,11 +103,11 @@ def test_printing_hostile_values() -> None:
     groups = {"groups": [["&amp;"], ["<script>"], ["a\x1b[2J\nb"], [None]]}
     with sqlanon.load(document, data=table) as anonymizer:
         solution = anonymizer.measure({"columns": {"<b>": groups}})
-    line = r"<b>: 4 of 4 groups: &amp;, <script>, a\x1b[2J\nb, NULL"
+    line = r"<b>: 4 of 4 groups: &amp; · <script> · a\x1b[2J\nb · NULL"
     assert str(solution).splitlines()[-1] == line
     shown = solution._repr_html_()
     assert "<script>" not in shown
-    assert "&lt;b&gt;: 4 of 4 groups: &amp;amp;, &lt;script&gt;" in shown
+    assert "&lt;b&gt;: 4 of 4 groups: &amp;amp; · &lt;script&gt;" in shown
 
 
 def test_people_are_counted_not_rows(tmp_path: Path) -> None:
