@@ -37,9 +37,9 @@ class AutoSettings:
     rounds        the search ends when so many rounds in a row find nothing better
     """
 
-    evaluations: int = 1_000_000
+    evaluations: int = 2_000_000
     exact: int = 20_000
-    rounds: int = 4
+    rounds: int = 8
 
     def __post_init__(self) -> None:
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):

@@ -140,7 +140,7 @@ def _weights(data: Row) -> Any:
         label = f"{name}: k = {run['k']}"
         left.scatter(run["nwp"], run["necd"], s=70, fc="none", ec=colour, lw=1.8, label=label)
         left.scatter(best["nwp"], best["necd"], s=50, c=colour, marker="x")
-    left.scatter(data["preference"]["nwp"], data["preference"]["necd"], c="k", label="preference")
+    left.scatter(data["preference"]["loss"], data["preference"]["bias"], c="k", label="preference")
     left.scatter([], [], c="grey", marker="x", label="auto")
     left.set(title="Solutions for k_pref = 5", xlabel="NWP", ylabel="NECD")
     left.legend(fontsize=8)
