@@ -35,7 +35,11 @@ def optional(check: Callable[..., T], name: str, given: Any, *expected: Any) -> 
 def whole_number(name: str, given: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise refusal(name, given, f"a whole number of at least {least}")
+        # 1.0 is told as that, so that one sees why it is no whole number.
+        shown = float(given) if isinstance(given, float) else given
+        raise ArgumentError(
+            f"`{name}` is {_SHORT.repr(shown)}; give a whole number of at least {least}"
+        )
     return int(given)
 
 
@@ -112,5 +116,5 @@ def _a_number(found: Any) -> str:
 
 
 def _shown(found: object) -> str:
-    """The number itself, 1.0 as that; of anything else that may be long, its beginning."""
-    return repr(float(found)) if isinstance(found, float) else _SHORT.repr(found)
+    """The number itself; of anything else that may be long, its beginning."""
+    return f"{found:g}" if isinstance(found, float) else _SHORT.repr(found)

@@ -59,19 +59,22 @@ def anneal(
     budget: int,
     rng: np.random.Generator,
     stop: Callable[[float], bool] = lambda cooled: False,
+    *,
+    slowness: int = 1,
 ) -> Place:
     """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
     Asks for at most `budget` schemes, and cools in time for that. Ends early when `stop`,
-    called after every batch with the share of the walks done so far, says so.
+    called after every batch with the share of the walks done so far, says so. `slowness` is
+    how many times as long as usual the walks are.
     """
     feasible = [place for place in starts if place.feasible]
     splits = Splits.of_space(problem.space)
     if not feasible or not splits.choices or budget < 1:
         return min(starts, key=lambda place: place.rank)
     walks = _Walks(problem, feasible)
-    steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
-    most = min(budget, MOST_ASKED)
+    steps = WALKS * slowness * min(STEPS * len(splits) ** 2, MOST_STEPS)
+    most = min(budget, MOST_ASKED * slowness)
     cooled, boost, asked, shared = 0.0, 1.0, 0, 0
     while cooled < 1:
         lesser = LESSER * max(0.0, 1 - cooled / LESSER_UNTIL)

@@ -6,7 +6,7 @@ random schemes, coarse to fine, one of them for little loss only, since few of t
 with little loss and little bias lie near those that are easy to find. Their best solutions
 are polished by small moves until none improves. From there walks are annealed, and the best
 they came to is polished again. The search ends when several rounds in a row found nothing
-better.
+better, the last two of them with longer walks.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class AutoSettings:
 
     evaluations   schemes asked for at most, repeated ones included; most searches end before
     exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
-    rounds        the search ends when so many rounds in a row find nothing better
+    rounds        the search ends when so many rounds in a row find nothing better; the last
+                  SLOW of them are slow
     """
 
     evaluations: int = 2_000_000
     exact: int = 20_000
-    rounds: int = 8
+    rounds: int = 6
 
     def __post_init__(self) -> None:
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
@@ -53,6 +54,9 @@ SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 """How a round begins. It need not converge: polishing does that faster."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
+SLOW, SLOWNESS = 2, 2
+"""So many rounds at the end walk so many times as long. A wide basin that is not the best one can
+catch any number of quick rounds, and longer walks leave it."""
 USED_UP = 100_000
 """So many evaluations a search of a large space needs at least."""
 LOSS_ONLY = 1e9
@@ -107,17 +111,23 @@ class _Run:
         """Rounds until several in a row find nothing better."""
         best: Place | None = None
         stale = rounds = 0
+        quick = max(self._settings.rounds - SLOW, 1)
         while stale < self._settings.rounds and not self._over:
+            slowness = 1 if stale < quick else SLOWNESS
             # This round and, if it finds nothing better, so many more.
-            to_come = self._settings.rounds - stale + (best is None)
-            found = self._round(rng, _coarse(self._problem.space) if not rounds else None, to_come)
+            slow = self._settings.rounds - max(stale, quick)
+            to_come = max(quick - stale, 0) + (best is None) + slow * SLOWNESS
+            start = None if rounds else _coarse(self._problem.space)
+            found = self._round(rng, start, to_come / slowness, slowness)
             rounds += 1
             stale = 0 if best is None or found.rank < best.rank else stale + 1
             best = found if best is None else min(best, found, key=lambda place: place.rank)
         if not self._over:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
-    def _round(self, rng: np.random.Generator, start: Bits | None, to_come: int = 1) -> Place:
+    def _round(
+        self, rng: np.random.Generator, start: Bits | None, to_come: float = 1, slowness: int = 1
+    ) -> Place:
         """Where a round ends: evolved, polished, annealed, polished.
 
         `to_come` rounds, this one among them, are expected to be as long as this one.
@@ -139,7 +149,8 @@ class _Run:
             self._forecast = min(self._settings.evaluations, int(before + to_come * round_))
             return self._report(whole=False)
 
-        return self._polished(problem, anneal(problem, starts, self._left, rng, stop))
+        found = anneal(problem, starts, self._left, rng, stop, slowness=slowness)
+        return self._polished(problem, found)
 
     def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
         """The best solution of a short run of NSGA-II.
