@@ -117,6 +117,17 @@ def test_nsga2_gives_the_same_with_numpy() -> None:
     assert found["k"] >= 5
 
 
+def test_poka() -> None:
+    """The lattice has 7 · 4 · 4 · 4 · 2 · 2 · 5 · 2 nodes, 17,920."""
+    found = run("poka.py", "--loss", "glm")["measured"]["glm"]
+    assert found["nodes"] == found["exhaustive"]["nodes"] == 17_920
+    assert found["exhaustive"]["share"] == 1
+    front, third = found["front"], found["poka"]["3"]
+    assert front["optima_share"] == 1
+    assert front["nodes"] < third["nodes"] < found["nodes"]
+    assert third["share"] == third["nodes"] / 17_920
+
+
 def test_publish() -> None:
     found = run("publish.py", "--rows", "100000")
     assert found["k"] >= 5
