@@ -225,8 +225,9 @@ def test_demo(tmp_path: Path) -> None:
     assert "k = 5 holds" in found
     assert "sqlanon search policy.yml" in found
     (folder,) = tmp_path.iterdir()
-    released = duckdb.connect(folder / "adult.duckdb", read_only=True).table("adult_anon")
-    sizes = released.to_df().groupby(QUASI, dropna=False).size()
+    with duckdb.connect(folder / "adult.duckdb", read_only=True) as connection:
+        released = connection.table("adult_anon").to_df()
+    sizes = released.groupby(QUASI, dropna=False).size()
     assert (sizes.sum(), sizes.min() >= 5) == (rows, True)
     assert {file.name for file in folder.iterdir()} == {
         "adult.duckdb",
@@ -239,6 +240,12 @@ def test_demo(tmp_path: Path) -> None:
         "release.sql",
         "result.json",
     }
+    # What it proposes next must work: another solution that may be released too.
+    for command in ("sql", "publish"):
+        proposed = re.search(rf"sqlanon ({command} policy.yml --scheme result.json#\d+)  ", found)
+        assert proposed is not None
+        again = process(folder, *proposed[1].split())
+        assert again.status == 0, again.err
 
 
 @pytest.mark.usefixtures("short_demo")

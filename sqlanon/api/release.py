@@ -22,7 +22,7 @@ from sqlanon.model import SuppressedRows
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.privacy import KMap, Model
 from sqlanon.scheme import Scheme
-from sqlanon.scheme.scheme_file import read_document
+from sqlanon.scheme.references import read_document
 
 SchemeLike = Scheme | Solution | SearchResult | Mapping[str, Any] | str | Path
 """A scheme, a solution, the chosen one of a result, a scheme's document, or a file's path."""

@@ -12,13 +12,8 @@ from sqlanon.api.written import SCHEME, refuse_to_replace
 from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import print_json
 from sqlanon.errors import SchemeError
-from sqlanon.scheme.scheme_file import (
-    VERSION,
-    falls_short,
-    read_document,
-    split_reference,
-    write_document,
-)
+from sqlanon.scheme.references import falls_short, read_document, split_reference
+from sqlanon.scheme.scheme_file import VERSION, write_document
 
 
 @click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")

@@ -110,7 +110,7 @@ def demo(folder: Path, as_json: bool, quiet: bool) -> None:
         )
         return
     if not quiet:
-        shown.screen.print(_next_steps(folder), soft_wrap=True, markup=False)
+        shown.screen.print(_next_steps(folder, result), soft_wrap=True, markup=False)
 
 
 def _copied(folder: Path) -> Path:
@@ -225,14 +225,16 @@ def _steps(anonymizer: Anonymizer) -> list[Scheme]:
     return [from_levels(anonymizer.space.columns, levels) for _, levels in STEPS]
 
 
-def _next_steps(folder: Path) -> str:
+def _next_steps(folder: Path, result: SearchResult) -> str:
+    others = [i for i, each in enumerate(result.solutions) if each.feasible and i != result.chosen]
+    other = f"result.json#{others[0] if others else result.chosen}"
     return f"""
 Open {folder / f"{TABLE}.certificate.html"} in a browser: the certificate.
 
 Next, in {folder}:
+  sqlanon sql policy.yml --scheme {other}      the SQL of another solution
+  sqlanon publish policy.yml --scheme {other}  another release
   sqlanon search policy.yml --method front           another search
-  sqlanon sql policy.yml --scheme result.json#3      the SQL of another solution
-  sqlanon publish policy.yml --scheme result.json#3  another release
   sqlanon check {DATABASE} --table {TABLE} \\
       --certificate {TABLE}.certificate.json
 Then on a policy of your own: docs/policy.md lists what it may say."""

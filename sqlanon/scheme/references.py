@@ -1,0 +1,97 @@
+"""References to schemes: scheme.json, result.json (its chosen solution), or result.json#N."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import NoSolutionError, SchemeError
+from sqlanon.scheme.column import Column
+from sqlanon.scheme.scheme import Scheme
+from sqlanon.scheme.scheme_file import check_version, from_document
+
+
+def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
+    """The scheme of a scheme file, or of a solution in a result file.
+
+    `result.json` stands for its chosen solution, `result.json#2` for solution 2, counted
+    from 0 as in the file.
+    """
+    return from_document(read_document(reference), columns, str(reference))
+
+
+def read_document(reference: str | Path) -> Any:
+    """The document of a scheme file, or of a solution in a result file (see read_scheme)."""
+    path, number = split_reference(reference)
+    document = _json(path)
+    if isinstance(document, Mapping) and "solutions" in document:
+        return _document_in(document, _solution(document, number, str(reference)))
+    if number:
+        raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
+    return document
+
+
+def falls_short(reference: str | Path) -> bool:
+    """Whether a reference names a solution that its result says is not feasible."""
+    path, number = split_reference(reference)
+    document = _json(path)
+    if not isinstance(document, Mapping) or "solutions" not in document:
+        return False
+    return _solution(document, number, str(reference)).get("feasible") is False
+
+
+def split_reference(reference: str | Path) -> tuple[Path, str]:
+    """The file that a reference names, and the number of the solution, empty where none is."""
+    path, number = str(reference), ""
+    if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
+        path, _, number = path.rpartition("#")
+        if path and not number:
+            raise SchemeError(
+                f"{str(reference)!r} names no solution; put its number behind the #, or leave both "
+                "away for the chosen one"
+            )
+    if not path:
+        raise SchemeError(
+            f"{str(reference)!r} names no scheme; give scheme.json, result.json or result.json#N"
+        )
+    return Path(path), number
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SchemeError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise SchemeError(f"{path}: is not JSON ({error})") from None
+
+
+def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[str, Any]:
+    """The solution of a result that a reference means."""
+    solutions = result["solutions"]
+    check_version(result, origin)
+    if not isinstance(solutions, list) or not all(isinstance(s, Mapping) for s in solutions):
+        raise SchemeError(
+            f"{origin}: is damaged: solutions is not a list of solutions; search again"
+        )
+    chosen = number or result.get("chosen")
+    if chosen is None:
+        names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
+        raise NoSolutionError(
+            f"{origin}: the search found no solution that reaches the required privacy, so none "
+            f"is chosen; search again with weaker requirements or a higher suppression limit{names}"
+        )
+    if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
+        raise SchemeError(
+            f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
+        )
+    found: Mapping[str, Any] = solutions[int(chosen)]
+    return found
+
+
+def _document_in(result: Mapping[str, Any], solution: Mapping[str, Any]) -> Any:
+    """The scheme of a solution as a document of its own."""
+    document = {"columns": solution.get("columns")}
+    return {**document, "domains": result["domains"]} if "domains" in result else document
