@@ -152,7 +152,7 @@ class SearchSection(Section):
     ] = None
     rounds: Annotated[
         Annotated[Whole, Field(ge=1)] | None,
-        about("Ends after so many rounds without anything better (auto)."),
+        about("Rounds without anything better before the end, in all and a column (auto)."),
     ] = None
     start: Annotated[
         PreferenceSection | None, about("Where the walk starts (reference-direction).")

@@ -7,8 +7,8 @@ lattice levels without making a Scheme object for each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,9 +68,11 @@ class PartitionTable:
 class Space:
     """All schemes of some columns: what a search walks in."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(
+        self, columns: Sequence[Column], tables: tuple[PartitionTable, ...] | None = None
+    ) -> None:
         self.columns = tuple(columns)
-        self.tables = tuple(PartitionTable(c) for c in self.columns)
+        self.tables = tables or tuple(PartitionTable(c) for c in self.columns)
         self.offsets = np.cumsum([0, *(c.positions for c in self.columns)])
         self._is_limited = any(c.is_limited for c in self.columns)
 
@@ -106,6 +108,17 @@ class Space:
         nodes, or levels, of the hierarchies begin and end.
         """
         return (bits | self.demanded) & self.permitted if self._is_limited else bits
+
+    def hiding(self, hidden: Collection[int]) -> Space:
+        """The schemes of this space in which some columns are as coarse as they may be.
+
+        Partitions have the same numbers in both, so a batch of the one is a batch of the other.
+        """
+        columns = [
+            replace(column, min_level=column.limits[1]) if j in hidden else column
+            for j, column in enumerate(self.columns)
+        ]
+        return Space(columns, self.tables)
 
     def segment(self, column: int) -> slice:
         """Where a column's bits lie in the string over all columns."""

@@ -7,8 +7,9 @@ walk moves. That amount is drawn before a
 change is scored: a change whose bound is beyond it, or that is known to be infeasible, costs
 no query. Some changes are drawn ahead and scored together; a walk takes the first it may.
 
-The walks go side by side, so that a query has enough to do, and now and then the worse half of
-them goes on from where the better half is (Aldous & Vazirani, "Go with the winners", 1994).
+The walks go side by side, so that a query has enough to do, and halfway the worse half of them
+goes on from where the better half is (Aldous & Vazirani, "Go with the winners", 1994). Done more
+often it leaves walks of one origin only, and these come to the same end.
 
 The value is ach and, at first, a part of the lesser of its two terms. ach is the greater one;
 where both are equal few small changes lower both, and one that lowers only the lesser makes
@@ -43,8 +44,8 @@ WANTED, STEP, MOST_BOOST = 0.3, 1.1, 10.0
 factor STEP, up to MOST_BOOST times: how far apart values of neighbours are differs greatly."""
 MOST_ASKED = 120_000
 """So many schemes are asked for at most; the walks cool in time for that."""
-SHARED = 20
-"""So often the worse half goes on from where the better half is."""
+SHARED = 0.5
+"""After this share of the steps the worse half goes on from where the better half is."""
 LESSER, LESSER_UNTIL = 0.3, 0.9
 """The part of the lesser term in the value at first, and the share of the steps until it is 0."""
 REMEMBERED = 12_000
@@ -59,23 +60,20 @@ def anneal(
     budget: int,
     rng: np.random.Generator,
     stop: Callable[[float], bool] = lambda cooled: False,
-    *,
-    slowness: int = 1,
 ) -> Place:
     """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
     Asks for at most `budget` schemes, and cools in time for that. Ends early when `stop`,
-    called after every batch with the share of the walks done so far, says so. `slowness` is
-    how many times as long as usual the walks are.
+    called after every batch with the share of the walks done so far, says so.
     """
     feasible = [place for place in starts if place.feasible]
     splits = Splits.of_space(problem.space)
     if not feasible or not splits.choices or budget < 1:
         return min(starts, key=lambda place: place.rank)
     walks = _Walks(problem, feasible)
-    steps = WALKS * slowness * min(STEPS * len(splits) ** 2, MOST_STEPS)
-    most = min(budget, MOST_ASKED * slowness)
-    cooled, boost, asked, shared = 0.0, 1.0, 0, 0
+    steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
+    most = min(budget, MOST_ASKED)
+    cooled, boost, asked, shared = 0.0, 1.0, 0, False
     while cooled < 1:
         lesser = LESSER * max(0.0, 1 - cooled / LESSER_UNTIL)
         heat = boost * HOT * (COLD / HOT) ** cooled
@@ -86,8 +84,8 @@ def anneal(
         cooled = max(walks.steps / steps, asked / most)
         if number and stop(cooled):
             break
-        if cooled * SHARED >= shared + 1:
-            shared += 1
+        if cooled >= SHARED and not shared:
+            shared = True
             walks.share(lesser)
     return walks.best
 

@@ -1,12 +1,17 @@
 """The default search: the best answer without parameters, beyond the papers.
 
 A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
-rounds that know nothing of each other. A round begins with two short runs of NSGA-II from
-random schemes, coarse to fine, one of them for little loss only, since few of the schemes
-with little loss and little bias lie near those that are easy to find. Their best solutions
-are polished by small moves until none improves. From there walks are annealed, and the best
-they came to is polished again. The search ends when several rounds in a row found nothing
-better, the last two of them with longer walks.
+rounds that know nothing of each other. A round begins with short runs of NSGA-II from random
+schemes, coarse to fine, most of them for little loss only, since few of the schemes with little
+loss and little bias lie near those that are easy to find. Their best solutions are polished by
+small moves until none improves. From there walks are annealed, and the best they came to is
+polished again.
+
+Good answers often differ in which columns they tell anything of, and no walk leads from one
+such choice to another if one of them is much easier to come upon. So when several rounds in a
+row found nothing better, further ones hide one column each of those that the best answer does
+not hide, and once that finds a better answer this column too. The search ends when that has
+been done several times for each column and found nothing better.
 """
 
 from __future__ import annotations
@@ -34,13 +39,13 @@ class AutoSettings:
 
     evaluations   schemes asked for at most, repeated ones included; most searches end before
     exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
-    rounds        the search ends when so many rounds in a row find nothing better; the last
-                  SLOW of them are slow
+    rounds        so many rounds in a row must find nothing better, and then so many for each
+                  column that is hidden
     """
 
-    evaluations: int = 2_000_000
+    evaluations: int = 4_000_000
     exact: int = 20_000
-    rounds: int = 6
+    rounds: int = 2
 
     def __post_init__(self) -> None:
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
@@ -54,13 +59,11 @@ SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 """How a round begins. It need not converge: polishing does that faster."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
-SLOW, SLOWNESS = 2, 2
-"""So many rounds at the end walk so many times as long. A wide basin that is not the best one can
-catch any number of quick rounds, and longer walks leave it."""
 USED_UP = 100_000
 """So many evaluations a search of a large space needs at least."""
-LOSS_ONLY = 1e9
-"""A preferred bias under which only the loss counts."""
+LOSS_ONLY, FOR_LOSS = 1e9, 3
+"""A preferred bias under which only the loss counts, and how many runs a round begins with
+for that alone."""
 
 
 def auto(
@@ -81,7 +84,7 @@ class _Run:
         self._score = problem.evaluate
         self._settings = settings
         self._watch = watch
-        self._screen = Screen(problem)
+        self._screens = {problem.space: Screen(problem)}
         self._front = Front(problem.space)
         self._asked = 0
         # A small budget will be used up; of a large one that is not known before a round cools.
@@ -108,35 +111,54 @@ class _Run:
         self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        """Rounds until several in a row find nothing better."""
-        best: Place | None = None
-        stale = rounds = 0
-        quick = max(self._settings.rounds - SLOW, 1)
-        while stale < self._settings.rounds and not self._over:
-            slowness = 1 if stale < quick else SLOWNESS
-            # This round and, if it finds nothing better, so many more.
-            slow = self._settings.rounds - max(stale, quick)
-            to_come = max(quick - stale, 0) + (best is None) + slow * SLOWNESS
-            start = None if rounds else _coarse(self._problem.space)
-            found = self._round(rng, start, to_come / slowness, slowness)
-            rounds += 1
-            stale = 0 if best is None or found.rank < best.rank else stale + 1
-            best = found if best is None else min(best, found, key=lambda place: place.rank)
+        """Rounds until several in a row find nothing better, then rounds that hide columns."""
+        space, wanted = self._problem.space, self._settings.rounds
+        best = self._round(self._problem, rng, wanted + 1, _coarse(space))
+        rounds, stale = 1, 0
+        while stale < wanted and not self._over:
+            to_come = wanted - stale + wanted * len(_open(space, best))
+            found = self._round(self._problem, rng, to_come)
+            rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
+            best = min(best, found, key=lambda place: place.rank)
+        hidden: frozenset[int] = frozenset()
+        to_hide = _open(space, best) * wanted
+        while to_hide and not self._over:
+            part = self._without(hidden | {to_hide[0]})
+            found = self._polished(self._problem, self._round(part, rng, len(to_hide)))
+            rounds, stale = rounds + 1, stale + 1
+            if found.rank < best.rank:
+                # What led there stays hidden: better ones like it may be as hard to come upon.
+                best, stale, hidden = found, 0, hidden | {to_hide[0]}
+                to_hide = _open(space, best) * wanted
+            else:
+                to_hide = to_hide[1:]
         if not self._over:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
+    def _without(self, hidden: frozenset[int]) -> Problem:
+        """The problem of the schemes that hide these columns."""
+        whole = self._problem.space
+        part = replace(self._problem, space=whole.hiding(hidden))
+        self._screens = {whole: self._screens[whole], part.space: Screen(part)}
+        return part
+
     def _round(
-        self, rng: np.random.Generator, start: Bits | None, to_come: float = 1, slowness: int = 1
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        to_come: int,
+        start: Bits | None = None,
     ) -> Place:
         """Where a round ends: evolved, polished, annealed, polished.
 
         `to_come` rounds, this one among them, are expected to be as long as this one.
         """
-        problem, before = self._problem, self._asked
+        before = self._asked
         starts = [self._polished(problem, self._evolved(problem, rng, start))]
-        if not self._over:
-            aim = replace(problem.preference, bias=LOSS_ONLY)
-            for_loss = replace(problem, preference=aim)
+        for_loss = replace(problem, preference=replace(problem.preference, bias=LOSS_ONLY))
+        for _ in range(FOR_LOSS):
+            if self._over:
+                break
             place = self._evolved(for_loss, rng, None)
             place = self._judged(self._polished(for_loss, place))
             starts.append(self._polished(problem, place))
@@ -149,8 +171,7 @@ class _Run:
             self._forecast = min(self._settings.evaluations, int(before + to_come * round_))
             return self._report(whole=False)
 
-        found = anneal(problem, starts, self._left, rng, stop, slowness=slowness)
-        return self._polished(problem, found)
+        return self._polished(problem, anneal(problem, starts, self._left, rng, stop))
 
     def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
         """The best solution of a short run of NSGA-II.
@@ -179,7 +200,7 @@ class _Run:
             place,
             self._left,
             lambda: self._report(whole=False),
-            screen=self._screen,
+            screen=self._screens[problem.space],
         )
         if self._report() or self._left <= 0:
             self._over = True
@@ -222,6 +243,12 @@ class _Run:
             reproducible=ended not in UNREPEATABLE,
             notes=(self._done,) if self._done else (),
         )
+
+
+def _open(space: Space, place: Place) -> list[int]:
+    """The columns that are not as coarse as they may be."""
+    opened = place.bits & ~space.demanded
+    return [j for j in range(len(space.columns)) if opened[space.segment(j)].any()]
 
 
 def _coarse(space: Space) -> Bits:

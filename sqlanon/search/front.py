@@ -62,7 +62,7 @@ class Front:
         # The first of equal points is kept, so the one to keep has to come first.
         order = np.lexsort((*ties.T[::-1], points[:, 1], points[:, 0]))
         order = order[non_dominated(points[order])] if len(order) else order
-        self.solutions = Batch(batch.space, ids[order])
+        self.solutions = Batch(self.solutions.space, ids[order])
         self._scores, self.points, self._ties = take(fresh, order), points[order], ties[order]
 
     def _promising(self, points: Floats, ties: Floats) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import SchemeError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.model import Kind
-from sqlanon.scheme import Column, Partition, Scheme, Space, from_bits, from_levels
+from sqlanon.scheme import Batch, Column, Partition, Scheme, Space, from_bits, from_levels
 
 TREE = Hierarchy.from_rows(
     [["A", "x", "*"], ["B", "x", "*"], ["C", "y", "*"], ["D", "y", "*"]], "tree"
@@ -47,6 +47,23 @@ def test_a_space_by_hand() -> None:
     assert space.positions == 4 + 0 + 3
     assert space.heights == (2, 0, 1)
     assert [space.segment(j) for j in range(3)] == [slice(0, 4), slice(4, 4), slice(4, 7)]
+
+
+@given(st.data(), st.integers(1, 3))
+def test_a_space_that_hides_columns(data: st.DataObject, count: int) -> None:
+    """What it has is what the whole space has, but for the columns hidden."""
+    space = Space([data.draw(columns(f"c{i}", limits=True)) for i in range(count)])
+    hidden = data.draw(st.sets(st.integers(0, count - 1)))
+    strings = st.lists(st.booleans(), min_size=space.positions, max_size=space.positions)
+    bits = np.array([data.draw(strings) for _ in range(3)], dtype=bool)
+    part = space.hiding(hidden)
+    few, whole = part.batch_of_bits(bits), space.batch_of_bits(bits)
+    for row in range(3):
+        expected = list(whole.scheme(row).partitions)
+        for j in hidden:
+            expected[j] = space.columns[j].coarsest
+        assert list(few.scheme(row).partitions) == expected
+        assert Batch(space, few.ids).scheme(row).partitions == tuple(expected)
 
 
 @given(st.data(), spaces(), st.integers(0, 5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,9 @@ from sqlanon.metrics import Scores
 from sqlanon.model import Family
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
-from sqlanon.search.auto import AutoSettings, auto
+from sqlanon.search.auto import FOR_LOSS, AutoSettings, auto
 from sqlanon.search.enumeration import all_schemes, space_size
+from sqlanon.search.nsga2 import nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
@@ -147,10 +149,34 @@ def reaches_the_optimum(seed: int) -> bool:
 def test_rounds_say_that_nothing_better_was_found() -> None:
     with problem_of(random_histogram(2), 4, AIM, 1) as problem:
         found = run(problem, replace(ROUNDS, rounds=2))
-    rounds = int(found.notes[0].split()[1])
-    assert rounds >= 3
-    assert found.notes == (f"of {rounds} rounds the last 2 found nothing better",)
+    rounds, last = int(found.notes[0].split()[1]), int(found.notes[0].split()[5])
+    assert rounds > last >= 2
+    assert found.notes == (f"of {rounds} rounds the last {last} found nothing better",)
     assert (found.stopped, found.reproducible) == ("finished", True)
+
+
+def test_columns_that_the_answer_tells_of_are_hidden_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the first round finds the optimum, all that follows is known beforehand."""
+    hidden: list[tuple[str, ...]] = []
+
+    def noted(problem: Problem, *rest: Any) -> Outcome:
+        hidden.append(tuple(c.name for c in problem.space.columns if c.finest == c.coarsest))
+        return nsga2(problem, *rest)
+
+    monkeypatch.setattr("sqlanon.search.auto.nsga2", noted)
+    with problem_of(medium_histogram(4), 2, AIM, 1) as problem:
+        every = np.concatenate(list(all_schemes(problem.space)))
+        wanted = optimum(problem, problem.space.batch_of_bits(every))
+        found = run(problem, replace(ROUNDS, rounds=2))
+        assert answer(problem, found) == wanted
+        assert found.chosen is not None
+        partitions = found.solutions.scheme(found.chosen).partitions
+        told = [c.name for c, p in zip(problem.space.columns, partitions, strict=True) if p.cuts]
+    each = 1 + FOR_LOSS
+    assert told
+    assert hidden == [()] * 3 * each + [(name,) for name in told * 2 for _ in range(each)]
 
 
 def same(a: Outcome, b: Outcome) -> bool:
