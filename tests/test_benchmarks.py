@@ -75,9 +75,11 @@ def test_preferences(papers: dict[str, Any], figure: str, key: str, names: list[
 
 def test_crossovers(papers: dict[str, Any]) -> None:
     found = papers["genitor"]
+    assert found["bits"] == 92, "section 4 of the paper"
+    assert 41 <= found["valid_strings"] < 43, "of the order of 2^42"
     names = {(row["variant"], row["population"], row["brood"]) for row in found["settings"]}
     variants = (
-        *("NEW", "NEW, two points", "TRAD"),
+        *("NEW", "NEW, strangers", "TRAD"),
         *("NEW with duplicates", "TRAD with duplicates"),
     )
     assert names == {(v, p, 20) for v in variants for p in (20, 40)} | {("NEW", 20, 1)}

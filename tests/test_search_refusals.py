@@ -16,7 +16,7 @@ from sqlanon.errors import ArgumentError, PolicyError, SearchError
 from sqlanon.policy.methods import MINIMIZE_ACH, SETTINGS
 
 SHARE = "expected a number from 0 to 1"
-OPERATORS = "expected 'new', 'new_two_point' or 'trad'"
+OPERATORS = "expected 'new', 'new_strangers' or 'trad'"
 NOT_OF_AUTO = "is not a setting of auto; it has: evaluations, exact, rounds"
 
 
@@ -147,7 +147,7 @@ def test_the_policy_knows_the_settings_of_every_search() -> None:
         ({"seconds": "5"}, "seconds: found '5', expected a number above 0"),
         (
             {"method": "genetic", "crossover": 2},
-            "crossover: found 2, expected a number from 0 to 1 or 'new', 'new_two_point' or 'trad'",
+            "crossover: found 2, expected a number from 0 to 1 or 'new', 'new_strangers' or 'trad'",
         ),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"seed": True}, "seed: found true, expected a whole number of at least 0"),

@@ -56,7 +56,7 @@ class _Own(NamedTuple):
 _OWN = {
     ("nsga2", "crossover"): _Own(TypeAdapter(Share), "a number from 0 to 1"),
     ("genitor", "crossover"): _Own(
-        TypeAdapter(Literal["new", "new_two_point", "trad"]), "'new', 'new_two_point' or 'trad'"
+        TypeAdapter(Literal["new", "new_strangers", "trad"]), "'new', 'new_strangers' or 'trad'"
     ),
     ("genitor", "evaluations"): _Own(
         TypeAdapter(Annotated[Whole, Field(ge=2)]), "a whole number of at least 2"

@@ -121,7 +121,7 @@ class SearchSection(Section):
         about("Schemes to score, repeated ones included (auto, nsga2, genitor)."),
     ] = None
     crossover: Annotated[
-        Share | Literal["new", "new_two_point", "trad"] | None,
+        Share | Literal["new", "new_strangers", "trad"] | None,
         about("The chance that two parents exchange parts (nsga2), or the operator (genitor)."),
     ] = None
     mutation: Annotated[

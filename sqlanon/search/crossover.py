@@ -1,15 +1,15 @@
 """The crossovers of the GENITOR paper (Lunacek, Whitley & Ray, GECCO 2006).
 
 NEW   one point, only where both parents have a cut: generalizations on either side of a cut
-      do not depend on each other, so the child of valid parents is valid. As published it can
-      also be read as an operator of two such points.
+      do not depend on each other, so the child of valid parents is valid
 TRAD  Booker's two-point crossover on reduced surrogates, then repair to a closest valid
-      string, as Iyengar did.
+      string, as Iyengar did
 
 Both yield one child, or None where no choice of points makes a child that differs from both
-parents; a search falls back on mutation there. Each mutates in its own way: NEW by crossover
-with a random valid individual, the stranger, TRAD by a flipped bit and repair. A *point* p
-lies between the first p bits and the rest: "after bit p" in the words of the paper.
+parents; a search falls back on mutation there. Each mutates in its own way: TRAD flips a bit
+and repairs, NEW crosses with a random valid individual, the stranger, wherever a flipped bit
+may be invalid. A *point* p lies between the first p bits and the rest: "after bit p" in the
+words of the paper.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from sqlanon.model import Family
 from sqlanon.scheme import Bits, Space
+from sqlanon.scheme.partition import null_apart
 from sqlanon.search.taxonomy import Splits
 
 Ints = npt.NDArray[np.int64]
@@ -54,6 +55,7 @@ class New:
     """
 
     def __init__(self, space: Space) -> None:
+        self._space = space
         self._splits = Splits.of_space(space)
         self._inner = np.zeros(space.positions, dtype=bool)
         for j, column in enumerate(space.columns):
@@ -79,28 +81,41 @@ class New:
         return joined(first, second, int(points[rng.integers(len(points))]))
 
     def mutated(self, parent: Bits, rng: np.random.Generator) -> Bits:
+        """The parent changed in one column, that of a position drawn at random.
+
+        The paper replaces mutation of a constrained attribute by crossover with a random
+        individual. So in a contiguous column, where every string is valid, the bit is flipped,
+        and elsewhere the parent is crossed with a stranger that differs from it in this column
+        alone, or becomes the stranger where the two have no child.
+        """
+        free = self._splits.free
+        if not len(free):
+            return parent.copy()
+        position = int(free[rng.integers(len(free))])
+        j = int(np.searchsorted(self._space.offsets, position, side="right")) - 1
+        segment, column = self._space.segment(j), self._space.columns[j]
+        other = parent.copy()
+        if column.family is Family.CONTIGUOUS:
+            other[position] ^= True
+            if column.domain.has_null:
+                other[segment] = null_apart(other[segment])
+            return other
+        other[segment] = self._splits.random(1, rng)[0, segment]
+        child = self(parent, other, rng)
+        return other if child is None else child
+
+
+class NewStrangers(New):
+    """The same crossover; mutation is crossover of the whole string with a stranger.
+
+    So it can be read too. It exchanges half of the string on average, and seldom helps.
+    """
+
+    def mutated(self, parent: Bits, rng: np.random.Generator) -> Bits:
         """The child of the parent and a stranger, or the stranger where there is none."""
         stranger = self._splits.random(1, rng)[0]
         child = self(parent, stranger, rng)
         return stranger if child is None else child
-
-
-class NewTwoPoint(New):
-    """The same with two points: the first parent receives what lies between them.
-
-    The paper tells NEW from the "two point operator" by where its points are, and shows an
-    example with one. Two different points are drawn uniformly among the eligible ones and the
-    two ends, not both ends at once. A single point exchanges half of a string on average, two
-    neighbouring ones little, also where the second parent is a stranger.
-    """
-
-    def __call__(self, first: Bits, second: Bits, rng: np.random.Generator) -> Bits | None:
-        points = self.points(first, second)
-        if not len(points):
-            return None
-        start, stop = two_places(len(points) + 1, rng)
-        ends = [0, *points.tolist(), len(first)]
-        return exchanged(first, second, ends[start], ends[stop])
 
 
 class Trad:

@@ -18,7 +18,7 @@ import numpy as np
 from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Bits, Space
-from sqlanon.search.crossover import Crossover, New, NewTwoPoint, Trad
+from sqlanon.search.crossover import Crossover, New, NewStrangers, Trad
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.population import Fitness, Population, parents
 from sqlanon.search.problem import Problem, exact_loss, shown_loss
@@ -41,7 +41,7 @@ class GenitorSettings:
 
     population: int = 200
     evaluations: int = 30_000
-    crossover: Literal["new", "new_two_point", "trad"] = "new"
+    crossover: Literal["new", "new_strangers", "trad"] = "new"
     bias: float = 1.5
     mutation: float = 0.05
     allow_duplicates: bool = False
@@ -53,8 +53,8 @@ class GenitorSettings:
             ("evaluations", self.evaluations >= 2, "at least 2"),
             (
                 "crossover",
-                self.crossover in ("new", "new_two_point", "trad"),
-                "new, new_two_point or trad",
+                self.crossover in ("new", "new_strangers", "trad"),
+                "new, new_strangers or trad",
             ),
             ("bias", 1 <= self.bias <= 2, "between 1 and 2"),
             ("mutation", 0 <= self.mutation <= 1, "between 0 and 1"),
@@ -209,7 +209,7 @@ class Run:
 def _crossover(settings: GenitorSettings, space: Space, splits: Splits) -> Crossover:
     if settings.crossover == "trad":
         return Trad(splits)
-    return NewTwoPoint(space) if settings.crossover == "new_two_point" else New(space)
+    return NewStrangers(space) if settings.crossover == "new_strangers" else New(space)
 
 
 def fitness_of(problem: Problem, scores: Scores) -> list[Fitness]:

@@ -26,7 +26,6 @@ NAMES = (
     "age", "workclass", "education", "marital-status", "occupation",
     "race", "sex", "native-country", "salary-class",
 )  # fmt: skip
-TAXONOMIC = ("workclass", "education", "marital-status", "native-country")
 LATTICE = tuple(name for name in NAMES if name != "occupation")
 
 Bits = npt.NDArray[np.bool_]
@@ -39,49 +38,28 @@ def nine_columns(weights: Sequence[float] = (1.0,) * len(NAMES)) -> Histogram:
     """
     named = dict(zip(NAMES, weights, strict=True))
     age = Quasi("age", weight=named["age"], range=(0, 100), granularity=5, hierarchy=_age_levels)
-    others = [Quasi(n, weight=named[n], hierarchy=_hierarchy(n)) for n in NAMES[1:]]
+    others = [Quasi(n, weight=named[n], hierarchy=hierarchy_of(n)) for n in NAMES[1:]]
     return _count([age, *others])
 
 
 def with_sensitive(name: str) -> Histogram:
     """The same with one of the columns as a sensitive one instead."""
     age = Quasi("age", range=(0, 100), granularity=5, hierarchy=_age_levels)
-    others = [Quasi(n, hierarchy=_hierarchy(n)) for n in NAMES[1:] if n != name]
+    others = [Quasi(n, hierarchy=hierarchy_of(n)) for n in NAMES[1:] if n != name]
     source = open_source(data=pq.read_table(datasets.adult_path()))
     return count(source, [age, *others], facets=[name])
 
 
-def sampled_rows(rows: int = 15_000, seed: int = 1) -> Histogram:
-    """The space of the GENITOR paper on a random sample: eight columns, 91 bits.
-
-    Four columns are taxonomic. The paper's ages have seven values, which it does not name;
-    here they are seven intervals of 11 years. One bit less than in the paper, because nobody
-    who never worked is among the complete records.
-    """
-    table = pq.read_table(datasets.adult_path())
-    chosen = np.random.default_rng(seed).permutation(len(table))[:rows]
-    age = Quasi("age", range=(17, 94), granularity=11)
-    others = [
-        Quasi(
-            n,
-            hierarchy=_hierarchy(n),
-            family=Family.TAXONOMIC if n in TAXONOMIC else Family.CONTIGUOUS,
-        )
-        for n in NAMES[1:-1]
-    ]
-    return count(open_source(data=table.take(np.sort(chosen))), [age, *others])
-
-
 def lattice() -> Histogram:
     """The lattice of the POkA paper: eight columns, 17,920 nodes."""
-    return _count([Quasi(n, hierarchy=_hierarchy(n), family=Family.FULL_DOMAIN) for n in LATTICE])
+    return _count([Quasi(n, hierarchy=hierarchy_of(n), family=Family.FULL_DOMAIN) for n in LATTICE])
 
 
 def lattice_nodes(histogram: Histogram) -> npt.NDArray[np.int64]:
     return np.array(list(itertools.product(*(range(h + 1) for h in histogram.space.heights))))
 
 
-def _hierarchy(name: str) -> Hierarchy:
+def hierarchy_of(name: str) -> Hierarchy:
     return read(resources.path("hierarchies", "adult", f"{name}.csv"))
 
 

@@ -46,7 +46,7 @@ SEARCHES: dict[str, tuple[Search, Any, LossName]] = {
     "auto": (auto, AutoSettings(), LossName.NWP),
     "auto in rounds": (auto, AutoSettings(exact=0, evaluations=20_000), LossName.NWP),
     "genitor NEW": (genitor, BRED, LossName.GLM),
-    "genitor NEW, two points": (genitor, replace(BRED, crossover="new_two_point"), LossName.GLM),
+    "genitor NEW, strangers": (genitor, replace(BRED, crossover="new_strangers"), LossName.GLM),
     "genitor TRAD": (genitor, replace(BRED, crossover="trad"), LossName.GLM),
 }
 

@@ -13,14 +13,14 @@ Row = dict[str, Any]
 COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#17becf")
 STYLES = {
     "NEW": ("#1f77b4", "-"),
-    "NEW, two points": ("#17becf", "-"),
+    "NEW, strangers": ("#17becf", "-"),
     "TRAD": ("#d95f02", "--"),
     "NEW with duplicates": ("#2ca02c", ":"),
     "TRAD with duplicates": ("#9467bd", "-."),
 }
 
 
-ONCE = ("NEW", "NEW, two points", "TRAD")
+ONCE = ("NEW", "NEW, strangers", "TRAD")
 """What Figure 4 of the paper compares, and NEW as it can also be read."""
 NEW_ONLY = ("NEW", "NEW with duplicates")
 """What Figure 5 of the paper shows."""
@@ -241,7 +241,7 @@ def _curves(axis: Any, data: Row, rows: list[Row], *, by_population: bool = Fals
 
 
 def _boxes(axis: Any, rows: list[Row], *, by_population: bool = False) -> None:
-    short = {"NEW with duplicates": "dup.", "NEW, two points": "NEW 2"}
+    short = {"NEW with duplicates": "dup.", "NEW, strangers": "strangers"}
     labels = [
         f"{short.get(r['variant'], r['variant'])}\n"
         f"{r['population'] if by_population else 'brood ' + str(r['brood'])}"

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sqlanon.model import Family
 from sqlanon.scheme import Bits, Space
-from sqlanon.search.crossover import New, NewTwoPoint, Trad, exchanged, joined
+from sqlanon.search.crossover import New, NewStrangers, Trad, exchanged, joined
 from sqlanon.search.taxonomy import Splits
 
 Parents = tuple[Space, Bits, Bits]
@@ -160,16 +160,50 @@ def test_trad_repairs_to_a_closest_valid_string(case: Parents, seed: int) -> Non
         assert (child != broken[0]).sum() == least
 
 
+@settings(max_examples=200, deadline=None)
+@given(spaces_with_parents(), st.integers(0, 99))
+def test_new_mutates_one_column(case: Parents, seed: int) -> None:
+    space, parent, _ = case
+    child = New(space).mutated(parent, np.random.default_rng(seed))
+    assert is_valid(space, child)
+    changed = [j for j in range(len(space.columns)) if (child != parent)[space.segment(j)].any()]
+    assert len(changed) <= 1
+    if changed and space.columns[changed[0]].family is Family.CONTIGUOUS:
+        # The first cut of a column with NULL sets NULL apart too.
+        most = 2 if space.columns[changed[0]].domain.has_null else 1
+        assert (child != parent).sum() <= most
+
+
+@pytest.mark.parametrize(
+    ("position", "mutant"),
+    [
+        (7, "0111110 10"),  # the column of ages is contiguous: its bit is flipped
+        (8, "0111110 01"),
+        # In the tree the parent is crossed with a stranger, AB-CDE-F-G-H with the parent's
+        # ages: the two share cuts after C-D-E, behind the first disagreement, as in the paper.
+        (3, "0111111 00"),
+    ],
+)
+def test_new_flips_where_any_bits_are_valid_and_crosses_elsewhere(
+    position: int, mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = Space([column(WORKCLASS), column(3, Family.CONTIGUOUS, name="age")])
+    stranger = bits("0100111 11")
+    monkeypatch.setattr(Splits, "random", lambda *_: stranger[None])
+    # The second draw is the point, of one.
+    child = New(space).mutated(bits("0111110 00"), Script(position, 0))  # type: ignore[arg-type]
+    assert text(child) == mutant.replace(" ", "")
+
+
 @settings(max_examples=100, deadline=None)
 @given(spaces_with_parents(), st.integers(0, 99))
-def test_new_mutates_by_crossing_with_a_stranger(case: Parents, seed: int) -> None:
+def test_strangers_are_crossed_with_the_whole_string(case: Parents, seed: int) -> None:
     space, parent, _ = case
-    for cross in (New(space), NewTwoPoint(space)):
-        stranger = Splits.of_space(space).random(1, np.random.default_rng(seed))[0]
-        child = cross.mutated(parent, np.random.default_rng(seed))
-        assert is_valid(space, child)
-        assert ((child == parent) | (child == stranger)).all()
-        assert (child != parent).any() == (stranger != parent).any()
+    stranger = Splits.of_space(space).random(1, np.random.default_rng(seed))[0]
+    child = NewStrangers(space).mutated(parent, np.random.default_rng(seed))
+    assert is_valid(space, child)
+    assert ((child == parent) | (child == stranger)).all()
+    assert (child != parent).any() == (stranger != parent).any()
 
 
 @settings(max_examples=200, deadline=None)
@@ -201,38 +235,14 @@ def test_a_flip_in_a_tree_may_do_nothing_or_more_than_a_flip(
     assert text(child) == mutant
 
 
-def test_two_points_exchange_one_part_between_shared_cuts() -> None:
-    space = Space([column(WORKCLASS, name="work"), column(3, name="sex")])
-    first, second = bits("1 1 00 1 1 0 00"), bits("0 1 11 1 1 1 11")
-    cross = NewTwoPoint(space)
-    assert cross.points(first, second).tolist() == [2, 5, 7]
-    # Places 0 to 4 are the start, the three points and the end; 0 and 4 at once are drawn anew.
-    children = [
-        cross(first, second, Script(*draws))  # type: ignore[arg-type]
-        for draws in (([0, 1],), ([1, 2],), ([3, 2],), ([3, 4],), ([0, 4], [2, 2], [1, 3]))
-    ]
-    assert [text(child) for child in children if child is not None] == [
-        *("010011000", "111111000", "110011100", "110011011", "111111100"),
-    ]
-
-
-@settings(max_examples=200, deadline=None)
-@given(spaces_with_parents(), st.integers(0, 99))
-def test_two_points_yield_valid_and_new_children(case: Parents, seed: int) -> None:
-    space, first, second = case
-    child = NewTwoPoint(space)(first, second, np.random.default_rng(seed))
-    assert (child is None) == (not children_by_hand(space, first, second))
-    if child is not None:
-        assert is_valid(space, child)
-        assert text(child) not in (text(first), text(second))
-        assert ((child == first) | (child == second)).all()
-
-
-def test_without_a_point_the_stranger_replaces_the_parent() -> None:
-    space = Space([column(WORKCLASS)])
-    stranger = Splits.of_space(space).random(1, np.random.default_rng(0))[0]
-    child = New(space).mutated(bits("0000000"), np.random.default_rng(0))
-    assert text(child) == text(stranger) != "0000000"
+@pytest.mark.parametrize("cross", [New, NewStrangers])
+def test_without_a_point_the_stranger_replaces_the_parent(
+    cross: type[New], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is cut in AB-…-GH as a whole, so no cut is shared."""
+    monkeypatch.setattr(Splits, "random", lambda *_: bits("0100111")[None])
+    child = cross(Space([column(WORKCLASS)])).mutated(bits("0000000"), Script(2))  # type: ignore[arg-type]
+    assert text(child) == "0100111"
 
 
 def test_what_limits_decide_is_not_flipped() -> None:
@@ -240,5 +250,9 @@ def test_what_limits_decide_is_not_flipped() -> None:
     trad = Trad(Splits.of_space(fixed))
     child = trad.mutated(bits("0100110 00"), Script(1))  # type: ignore[arg-type]
     assert text(child) == "010011001"
-    trad = Trad(Splits.of_space(Space([column(WORKCLASS, levels=(1, 1))])))
+    new = New(fixed)
+    assert text(new.mutated(bits("0100110 00"), Script(1))) == "010011001"  # type: ignore[arg-type]
+    decided = Space([column(WORKCLASS, levels=(1, 1))])
+    assert text(New(decided).mutated(bits("0100110"), Script())) == "0100110"  # type: ignore[arg-type]
+    trad = Trad(Splits.of_space(decided))
     assert text(trad.mutated(bits("0100110"), Script())) == "0100110"  # type: ignore[arg-type]

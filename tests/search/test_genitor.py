@@ -105,12 +105,26 @@ class Twin:
             p = points[self.rng.integers(len(points))]
             made = parent[:p] + self.strings[other][p:]
         else:
-            made = self.random(1)[0]
-            points = self.points(parent, made)
-            if points:
-                p = points[self.rng.integers(len(points))]
-                made = parent[:p] + made[p:]
+            made = self.mutant(parent)
         return made
+
+    def mutant(self, parent: tuple[bool, ...]) -> tuple[bool, ...]:
+        """A flipped bit of a contiguous column, or the column crossed with a random one."""
+        space, at = self.problem.space, self.rng.integers(len(parent))
+        j = max(j for j in range(len(space.columns)) if space.offsets[j] <= at)
+        start, stop = int(space.offsets[j]), int(space.offsets[j]) + space.columns[j].positions
+        if space.columns[j].family is Family.CONTIGUOUS:
+            made = list(parent)
+            made[at] = not made[at]
+            if space.columns[j].domain.has_null and any(made[start:stop]):
+                made[stop - 1] = True
+            return tuple(made)
+        other = parent[:start] + self.random(1)[0][start:stop] + parent[stop:]
+        points = self.points(parent, other)
+        if points:
+            p = points[self.rng.integers(len(points))]
+            return parent[:p] + other[p:]
+        return other
 
 
 @pytest.mark.parametrize("allow_duplicates", [False, True])
@@ -330,7 +344,7 @@ def test_a_search_ends_when_asked() -> None:
     [
         ("population", 1, "at least 2"),
         ("evaluations", 0, "at least 2"),
-        ("crossover", "uniform", "new, new_two_point or trad"),
+        ("crossover", "uniform", "new, new_strangers or trad"),
         ("bias", 2.5, "between 1 and 2"),
         ("mutation", -0.1, "between 0 and 1"),
         ("brood", 0, "at least 1"),

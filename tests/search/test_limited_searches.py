@@ -171,8 +171,8 @@ SEARCHES: dict[str, Callable[[Problem], Outcome]] = {
     "rounds": lambda p: auto(p, AutoSettings(2_000, exact=0, rounds=1), rng(), Watch()),
     "nsga2": lambda p: nsga2(p, SMALL, rng(), Watch()),
     "new": lambda p: genitor(p, GenitorSettings(20, 300, mutation=0.3), rng(), Watch()),
-    "two points": lambda p: genitor(
-        p, GenitorSettings(20, 300, "new_two_point", mutation=0.3), rng(), Watch()
+    "strangers": lambda p: genitor(
+        p, GenitorSettings(20, 300, "new_strangers", mutation=0.3), rng(), Watch()
     ),
     "trad": lambda p: genitor(p, GenitorSettings(20, 300, "trad"), rng(), Watch()),
 }
