@@ -55,6 +55,17 @@ def test_a_number_that_is_missing_is_not_taken_for_the_chosen_one(
     assert "'result.json#' names no solution" in message(1, run(*command, "result.json#"))
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_of_a_walk_that_was_left_a_solution_must_be_named(
+    run: Run, folder: Path, command: Any
+) -> None:
+    """What reaches the required privacy is there, so it is not said to be missing."""
+    (folder / "left.json").write_text(json.dumps(solutions(False, True) | {"chosen": None}))
+    assert message(1, run(*command, "left.json")) == (
+        "error: left.json: none of its solutions was chosen; name one, such as left.json#1"
+    )
+
+
 def test_a_number_is_given_once(run: Run, folder: Path) -> None:
     (folder / "result.json").write_text(json.dumps(solutions(True, False)))
     done = run("choose", "result.json#0", "1")

@@ -78,6 +78,11 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[st
         )
     chosen = number or result.get("chosen")
     if chosen is None:
+        held = next((i for i, each in enumerate(solutions) if each.get("feasible") is True), None)
+        if held is not None:  # a walk that was left before a solution was taken
+            raise SchemeError(
+                f"{origin}: none of its solutions was chosen; name one, such as {origin}#{held}"
+            )
         names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
         raise NoSolutionError(
             f"{origin}: the search found no solution that reaches the required privacy, so none "
