@@ -13,8 +13,8 @@ from sqlanon.policy import SearchSection
     [
         (
             ["--evaluations", "5"],
-            "--evaluations. Give search.evaluations in the policy, a setting of auto and nsga2 and "
-            "genitor.",
+            "--evaluations. Give search.evaluations in the policy, a setting of auto, nsga2, "
+            "reference-direction and genitor.",
         ),
         (["--depth=3"], "--depth. Give search.depth in the policy, a setting of poka."),
         (

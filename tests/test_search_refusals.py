@@ -17,7 +17,7 @@ from sqlanon.policy.methods import MINIMIZE_ACH, SETTINGS
 
 SHARE = "expected a number from 0 to 1"
 OPERATORS = "expected 'new', 'new_strangers' or 'trad'"
-NOT_OF_AUTO = "is not a setting of auto; it has: evaluations, exact, rounds"
+NOT_OF_AUTO = "is not a setting of auto; it has: cuts, evaluations, exact, rounds"
 
 
 def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.SearchResult:
@@ -28,16 +28,19 @@ def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.Search
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ({"method": "front", "depth": 3}, "depth: is not a setting of front; it has: none"),
+        ({"method": "front", "depth": 3}, "depth: is not a setting of front; it has: given_k"),
         (
             {"method": "poka", "population": 9},
             "population: is not a setting of poka; it has: depth, past_plateaus",
         ),
-        ({"rounds": 1, "bias": 2}, "bias: is not a setting of auto; it has: evaluations, exact, "
-         "rounds"),
+        (
+            {"rounds": 1, "bias": 2},
+            "bias: is not a setting of auto; it has: cuts, evaluations, exact, rounds",
+        ),
         (
             {"method": "reference-direction", "exact": 9},
-            "exact: is not a setting of reference-direction; it has: points, start",
+            "exact: is not a setting of reference-direction; it has: crossover, cuts, evaluations, "
+            "mutation, points, population, start",
         ),
         (
             {"loss": "dcn"},
@@ -65,12 +68,12 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
         ),
         (
             {"method": "genitor", "evaluations": 1},
-            ["evaluations: found 1, expected a whole number of at least 2"],
+            ["evaluations: found 1, expected a whole number from 2 to 1,000,000,000,000"],
         ),
         (
             {"method": "nsga2", "population": 1, "mutation": 2, "crossover": "new"},
             [
-                "population: found 1, expected a whole number of at least 2",
+                "population: found 1, expected a whole number from 2 to 100,000",
                 "mutation: found 2, " + SHARE,
                 "crossover: found 'new', " + SHARE,
             ],
@@ -80,8 +83,8 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
             [
                 "crossover: found 0.5, " + OPERATORS,
                 "bias: found 3, expected a number from 1 to 2",
-                "brood: found 0, expected a whole number of at least 1",
-                "evaluations: found 1, expected a whole number of at least 2",
+                "brood: found 0, expected a whole number from 1 to 100,000",
+                "evaluations: found 1, expected a whole number from 2 to 1,000,000,000,000",
             ],
         ),
         # What the method does not have is not judged by its range.
@@ -90,7 +93,7 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
             [
                 "bias: " + NOT_OF_AUTO,
                 "start: " + NOT_OF_AUTO,
-                "rounds: found 0, expected a whole number of at least 1",
+                "rounds: found 0, expected a whole number from 1 to 1,000",
             ],
         ),
         ({"crossover": 2}, ["crossover: " + NOT_OF_AUTO]),
@@ -98,7 +101,7 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
             {"method": "nsga2", "crossover": "new", "depth": 3},
             [
                 "crossover: found 'new', " + SHARE,
-                "depth: is not a setting of nsga2; it has: crossover, evaluations, mutation, "
+                "depth: is not a setting of nsga2; it has: crossover, cuts, evaluations, mutation, "
                 "population",
             ],
         ),
@@ -110,7 +113,7 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
         (
             {"method": "poka", "loss": "ce", "depth": 0},
             [
-                "depth: found 0, expected a whole number of at least 1",
+                "depth: found 0, expected a whole number from 1 to 1,000",
                 "loss: ce needs a column with the role label",
             ],
         ),
@@ -118,7 +121,7 @@ def test_settings_of_another_method(tmp_path: Path, section: dict[str, Any], sai
             {"method": "reference-direction", "points": 0, "start": {"loss": "glm", "loss_at": 1,
              "necd": 0}},
             [
-                "points: found 0, expected a whole number of at least 1",
+                "points: found 0, expected a whole number from 1 to 100,000",
                 "start.loss: is glm, but the preference is in nwp; a walk has one measure",
             ],
         ),

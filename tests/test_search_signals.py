@@ -93,3 +93,38 @@ def test_ctrl_c_ends_a_step_of_a_walk(tmp_path: Path) -> None:
     document = json.loads(out)
     assert (document["stopped"], document["reproducible"]) == ("interrupted", False)
     assert document["solutions"][document["chosen"]]["feasible"] is True
+
+
+@pytest.mark.parametrize(("presses", "status"), [(1, 0), (2, 130)])
+def test_the_first_ctrl_c_at_the_prompt_only_warns(
+    tmp_path: Path, presses: int, status: int
+) -> None:
+    write_search_folder(tmp_path, {"method": "reference-direction", "points": 1})
+    log = tmp_path / "log.txt"
+
+    def wait_for(text: str, times: int = 1) -> None:
+        deadline = time.monotonic() + 60
+        while log.read_text().count(text) < times and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    with log.open("w") as errors:
+        search = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "search", "policy.yml"],
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+    try:
+        for press in range(presses):
+            wait_for("What next?", press + 1)
+            time.sleep(0.2)  # until it waits for an answer
+            search.send_signal(signal.SIGINT)
+        wait_for("another Ctrl-C ends it at once")
+        wait_for("What next?", 2)
+        search.communicate(b"take 0\n", timeout=60)
+    finally:
+        search.kill()
+    assert search.returncode == status, log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert (tmp_path / "result.json").exists() == (status == 0)

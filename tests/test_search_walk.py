@@ -116,7 +116,7 @@ def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
         "take x": "'x' is not a whole number",
         "points x": "'x' is not a whole number",
         "points 2.5": "'2.5' is not a whole number",
-        "points 0": "a step needs at least one reference point, not 0",
+        "points 0": "a step has 1 to 100,000 reference points, not 0",
         "save missing/x.json": "missing/x.json: cannot be written (No such file or directory)",
         "save result.json": "result.json: is where the result goes; name another file",
     }

@@ -18,7 +18,7 @@ VERSION = 1
 COLUMNS = ("k", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm_share")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchResult:
     """Solutions that do not dominate each other; `chosen` is the row of the answer or None.
 
@@ -143,14 +143,19 @@ class SearchResult:
         frame["chosen"] = [i == self.chosen for i in range(len(frame))]
         return frame
 
+    def __repr__(self) -> str:
+        chosen = "none" if self.chosen is None else f"number {self.chosen}"
+        found = counted(len(self.solutions), "solution")
+        return f"<SearchResult of {self.method}: {found}, {chosen} chosen, {self.stopped}>"
+
     def __str__(self) -> str:
-        head = "  ".join(f"{name:>10}" for name in COLUMNS)
-        lines = [f"{self.method}: {counted(len(self.solutions), 'solution')}", f"  {head}"]
+        head = " ".join(f"{name:>10}" for name in COLUMNS)
+        lines = [f"{self.method}: {counted(len(self.solutions), 'solution')}", f"    # {head}"]
         for i, solution in enumerate(self.solutions):
             values = [solution.scores.get(name) for name in COLUMNS]
             cells = ["–" if value is None else format_score(value) for value in values]
             mark = "*" if i == self.chosen else " "
-            lines.append(f"{mark} " + "  ".join(f"{cell:>10}" for cell in cells))
+            lines.append(f"{mark} {i:>3} " + " ".join(f"{cell:>10}" for cell in cells))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,23 @@ import numpy as np
 from sqlanon.arguments import optional, text
 from sqlanon.errors import ArgumentError, PolicyError, SearchError
 from sqlanon.evaluate import Evaluator
+from sqlanon.histogram import Histogram
 from sqlanon.model import LossName
 from sqlanon.policy import Policy, SearchSection
 from sqlanon.policy.settings import PreferenceSection
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
+from sqlanon.search.candidates import MOST, with_candidates
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.lattice import LatticeSettings
+from sqlanon.search.lattice import FrontSettings, LatticeSettings
 from sqlanon.search.lattice_front import front
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.optimal import optimal
 from sqlanon.search.outcome import Limits, Outcome, Watch
 from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Problem
-from sqlanon.search.reference_direction import METHOD, Exploration
+from sqlanon.search.reference_direction import METHOD, SHORT, Exploration
 
 DEFAULT_PREFERENCE = Preference(loss=0.2, bias=1.0)
 """The papers' own point: little loss, any bias."""
@@ -42,13 +44,15 @@ class Method:
 
     A trade-off front has no k, so it suppresses up to the limit (POkA's η); a search for a
     given k suppresses classes below k only. Without a default loss, a search minimizes the
-    achievement function.
+    achievement function. `cuts` bounds where it may cut a contiguous column; None where it
+    takes levels.
     """
 
     run: Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
     settings: type[Any]
     given_k: bool
     default_loss: LossName | None
+    cuts: int | None = None
 
     def loss(self, section: SearchSection) -> LossName:
         """The loss to minimize."""
@@ -58,12 +62,12 @@ class Method:
 
 
 METHODS = {
-    "auto": Method(auto, AutoSettings, given_k=True, default_loss=None),
-    "nsga2": Method(nsga2, Nsga2Settings, given_k=True, default_loss=None),
-    "genitor": Method(genitor, GenitorSettings, given_k=True, default_loss=LossName.GLM),
+    "auto": Method(auto, AutoSettings, given_k=True, default_loss=None, cuts=MOST),
+    "nsga2": Method(nsga2, Nsga2Settings, given_k=True, default_loss=None, cuts=MOST),
+    "genitor": Method(genitor, GenitorSettings, given_k=True, default_loss=LossName.GLM, cuts=MOST),
     "poka": Method(poka, PokaSettings, given_k=False, default_loss=LossName.GLM),
-    "front": Method(front, LatticeSettings, given_k=False, default_loss=LossName.GLM),
-    "exhaustive": Method(exhaustive, LatticeSettings, given_k=False, default_loss=LossName.GLM),
+    "front": Method(front, FrontSettings, given_k=False, default_loss=LossName.GLM),
+    "exhaustive": Method(exhaustive, FrontSettings, given_k=False, default_loss=LossName.GLM),
     "optimal": Method(optimal, LatticeSettings, given_k=True, default_loss=LossName.GLM),
 }
 
@@ -75,7 +79,7 @@ WALK_START = Preference(loss=1.0, bias=0.0)
 the way to the preference leads along the trade-off of the two."""
 
 
-WALK_SETTINGS = frozenset({"start", "points"})
+WALK_SETTINGS = frozenset({"start", "points", "cuts", *(f.name for f in fields(Nsga2Settings))})
 
 
 def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
@@ -93,12 +97,24 @@ def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
     if wanted != section.method:
         return method, method.settings()
     given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
-    return method, method.settings(**given)
+    cuts = given.pop("cuts", method.cuts)
+    settings = method.settings(**given)
+    by_k = method.given_k or getattr(settings, "given_k", False)
+    return replace(method, cuts=cuts, given_k=by_k), settings
+
+
+def walk_settings(section: SearchSection) -> Nsga2Settings:
+    """How each reference point of a walk is searched for."""
+    names = {field.name for field in fields(Nsga2Settings)}
+    if section.method != WALK:  # the settings are those of another method
+        names = set()
+    return replace(SHORT, **section.model_dump(include=names, exclude_none=True))
 
 
 def settings_of(method: Method) -> frozenset[str]:
     """The settings of a method that a policy may give."""
-    return frozenset(field.name for field in fields(method.settings))
+    own = frozenset(field.name for field in fields(method.settings))
+    return own if method.cuts is None else own | {"cuts"}
 
 
 def problem_for(
@@ -120,6 +136,16 @@ def problem_for(
     )
 
 
+def bounded(
+    problem: Problem, histogram: Histogram, cuts: int | None
+) -> tuple[Problem, tuple[str, ...]]:
+    """The problem with at most so many candidate cuts a column, and what to say of these."""
+    if cuts is None:
+        return problem, ()
+    space, notes = with_candidates(problem.space, histogram.marginals, cuts)
+    return replace(problem, space=space), notes
+
+
 def preference_of(section: PreferenceSection) -> Preference:
     """The point that a policy names."""
     loss, bias = section.point
@@ -135,9 +161,16 @@ def run_method(
     return outcome, time.perf_counter() - start
 
 
-def resumed(document: object, problem: Problem, seed: int | None, limits: Limits) -> Exploration:
+def resumed(
+    document: object,
+    problem: Problem,
+    seed: int | None,
+    limits: Limits,
+    settings: Nsga2Settings,
+    notes: tuple[str, ...],
+) -> Exploration:
     """A saved walk to the preference of the problem; its steps go by its own seed."""
-    walk = Exploration.from_json(document, problem, limits=limits)
+    walk = Exploration.from_json(document, problem, settings=settings, limits=limits, notes=notes)
     if walk.preference != problem.preference:
         raise SearchError(
             f"the exploration was saved with the preference {_written(walk.preference)}, and the "

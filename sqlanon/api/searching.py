@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+import numpy as np
+
 from sqlanon.api.marked import (
     MARKED_AND_ENDED,
     MARKED_FALL_SHORT,
@@ -13,27 +15,37 @@ from sqlanon.api.marked import (
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
+    METHODS,
     NO_PREFERENCE,
+    WALK,
     WALK_START,
     Method,
+    bounded,
     method_of,
     preference_of,
     problem_for,
     resumed,
     run_method,
+    walk_settings,
 )
 from sqlanon.api.utility import Assessing
 from sqlanon.arguments import number_from, optional, refusal, whole_number
 from sqlanon.model import LossName
+from sqlanon.scheme import Batch
+from sqlanon.search.candidates import MOST
 from sqlanon.search.coarsest import coarsest
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
-from sqlanon.search.problem import Problem
+from sqlanon.search.problem import Problem, exact_loss
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.suppression import Suppression
 
 LEFT_OUT_FOR_EVERY_K = (
     "for every k the smallest classes are left out up to the limit; a release leaves out only what "
-    "falls short of the policy, so measure may tell another k and fewer rows left out"
+    "falls short of the policy, so measure may tell another k and fewer rows left out. Chosen is "
+    "what loses least as a release; search.given_k, or optimal, searches for that alone"
+)
+NO_PRIVACY = (
+    "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
 )
 
 
@@ -64,15 +76,18 @@ class Searching(Assessing):
         def run(rule: Suppression) -> SearchResult:
             with self._evaluator_for(chosen, rule) as evaluator:
                 problem = problem_for(evaluator, self.required_k, self.preference, loss)
+                problem, notes = bounded(problem, self.histogram, chosen.cuts)
                 outcome, seconds = self._out_of_reach(problem, chosen), 0.0
                 if outcome is None:
                     outcome, seconds = run_method(chosen, problem, settings, number, watch)
+                    outcome = replace(outcome, notes=(*outcome.notes, *notes))
                 effort = asdict(evaluator.effort)
             return self._result(outcome, number, effort, seconds)
 
         found = run(self._rule_of(chosen))
         if not chosen.given_k and self.suppression.budget:
-            found = replace(found, notes=(*found.notes, LEFT_OUT_FOR_EVERY_K))
+            best = self._best_released(found, chosen, loss)
+            found = replace(found, chosen=best, notes=(*found.notes, LEFT_OUT_FOR_EVERY_K))
         if found.solution is None or found.solution.marked_hold is not False:
             return found
         if found.stopped in UNREPEATABLE:  # nobody waits for a second search
@@ -81,16 +96,28 @@ class Searching(Assessing):
         found = with_publishable_choice(found, MARKED_FALL_SHORT)
         return better_of(found, run(replace(self._rule_of(chosen), budget=0)))
 
+    def _best_released(self, found: SearchResult, method: Method, loss: LossName) -> int | None:
+        """Of solutions for every k the one that loses least when it is released, if any may be."""
+        batch = self.space.batch([solution.scheme for solution in found.solutions])
+        with self._evaluator_for(method, self.suppression) as evaluator:
+            problem = problem_for(evaluator, self.required_k, self.preference, loss)
+            scores = evaluator.score(batch)
+        losses = exact_loss(problem, scores).tolist()
+        fit = np.flatnonzero(problem.feasible(scores)).tolist()
+        return min(fit, key=lambda i: (losses[i], -int(scores.k[i])), default=None)
+
     def _out_of_reach(self, problem: Problem, method: Method) -> Outcome | None:
         """The answer without a search, where it is certain that nothing is feasible.
 
-        Where everything may be suppressed, that is left to the search.
+        Where everything may be suppressed, that is left to the search. So it is for every k:
+        some k is always reached.
         """
-        enough = self.histogram.people >= self.required_k and not self._unreachable()
-        if enough or problem.budget >= problem.rows:
+        certain = self.histogram.people < self.required_k or bool(self._unreachable())
+        limited = method.given_k and any(c.coarsest.cuts for c in problem.space.columns)
+        if problem.budget >= problem.rows or not (certain or limited):
             return None
         aim = "ach" if method.default_loss is None else problem.loss.value
-        return coarsest(problem, method.run.__name__, (aim, "k"))
+        return coarsest(problem, method.run.__name__, (aim, "k"), certain=certain)
 
     def _result(
         self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
@@ -98,7 +125,11 @@ class Searching(Assessing):
         preference, notes = self.preference, outcome.notes
         if preference is None and "ach" in outcome.objectives:
             preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
-        solutions = self._solutions(outcome.solutions, outcome.scores, preference)
+        if self.policy.section.privacy is None:
+            notes = (*notes, NO_PRIVACY)
+        # A search may have seen fewer cuts than the columns have.
+        found = Batch(self.space, outcome.solutions.ids)
+        solutions = self._solutions(found, outcome.scores, preference)
         return SearchResult(
             method=outcome.method,
             objectives=outcome.objectives,
@@ -126,19 +157,24 @@ class Searching(Assessing):
         """
         section = self.policy.section.search
         seed = optional(whole_number, "seed", seed, 0)
+        cuts = MOST if section.cuts is None or section.method != WALK else section.cuts
         problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
-        limits = Limits(section.seconds, section.patience)
+        problem, notes = bounded(problem, self.histogram, cuts)
+        limits, settings = Limits(section.seconds, section.patience), walk_settings(section)
         if document is not None:
-            return resumed(document, problem, seed, limits)
-        aim = problem.preference
+            return resumed(document, problem, seed, limits, settings, notes)
+        aim, nothing = problem.preference, self._out_of_reach(problem, METHODS["auto"])
         start = WALK_START if section.start is None else preference_of(section.start)
         return Exploration(
             problem,
             start=replace(aim, loss=start.loss, bias=start.bias),
             preference=aim,
             n=section.points or 10,
+            minimizer=None if nothing is None else lambda _: nothing,
+            settings=settings,
             seed=section.seed if seed is None else seed,
             limits=limits,
+            notes=notes,
         )
 
     def explored(

@@ -9,7 +9,7 @@ from types import FrameType
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from sqlanon.cli.output import end
@@ -54,29 +54,38 @@ def watching(
     quiet: bool,
     seconds: float | None,
     patience: int | None,
+    aim: str = "ach",
     signals: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
 ) -> Iterator[Watch]:
     """A watch that draws a bar unless `quiet`; the first of the signals stops the search, not us.
 
-    There is no bar where standard error is not a terminal.
+    There is no bar where standard error is not a terminal. `aim` is what the best is least in.
     """
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         TextColumn("{task.completed:,.0f} scored, {task.fields[rate]:,.0f}/s"),
         TextColumn("{task.fields[best]}"),
-        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
         transient=True,
         expand=True,
     )
-    task = bar.add_task(title, total=None, rate=0.0, best="")
+    task = bar.add_task(title, total=None, rate=0.0, best="", left="")
 
     def show(progress: Progress) -> None:
-        best = "" if progress.best is None else f"best {progress.best:.4f}, k = {progress.best_k}"
+        best = ""
+        if progress.best is not None:
+            best = f"best {aim} {progress.best:.4f}, k = {progress.best_k}"
         elapsed = bar.tasks[0].elapsed or 1e-9
-        rate = progress.evaluations / elapsed
-        bar.update(task, completed=progress.evaluations, total=progress.limit, rate=rate, best=best)
+        bar.update(
+            task,
+            completed=progress.evaluations,
+            total=progress.limit,
+            rate=progress.evaluations / elapsed,
+            best=best,
+            left=time_left(elapsed, progress, seconds),
+        )
 
     watch = Watch(on_progress=show, seconds=seconds, patience=patience)
 
@@ -96,3 +105,14 @@ def watching(
             yield watch
     finally:
         restore()
+
+
+def time_left(elapsed: float, progress: Progress, seconds: float | None) -> str:
+    """Minutes and seconds until the end at the speed so far, or until the clock ends it."""
+    ends = [] if seconds is None else [seconds - elapsed]
+    if progress.limit is not None and progress.evaluations:
+        ends.append(elapsed * (progress.limit / progress.evaluations - 1))
+    if not ends:
+        return ""
+    minutes, rest = divmod(round(max(min(ends), 0)), 60)
+    return f"{minutes:02}:{rest:02} left"

@@ -109,10 +109,7 @@ def search(
             kept.append(Used(output, "where the result goes"))
             result = walk(anonymizer, resume, seed=seed, used=kept, quiet=quiet, screen=screen)
         else:
-            with watching(
-                name, quiet=quiet, seconds=section.seconds, patience=section.patience
-            ) as watch:
-                result = anonymizer.search(method=name, seed=seed, watch=watch)
+            result = _searched(anonymizer, name, seed, quiet=quiet)
     feasible = any(each.feasible is not False for each in result.solutions)
     if name == WALK and result.chosen is None and feasible:
         click.echo("No solution was taken; nothing is written.", err=True)
@@ -129,6 +126,18 @@ def search(
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+def _searched(
+    anonymizer: sqlanon.Anonymizer, name: str, seed: int | None, *, quiet: bool
+) -> SearchResult:
+    """What a method finds, with a bar until then."""
+    section, method = anonymizer.policy.section.search, METHODS[name]
+    aim = "ach" if method.default_loss is None else method.loss(section).value
+    with watching(
+        name, quiet=quiet, aim=aim, seconds=section.seconds, patience=section.patience
+    ) as watch:
+        return anonymizer.search(method=name, seed=seed, watch=watch)
 
 
 def _show(result: SearchResult, output: Path) -> None:

@@ -19,7 +19,8 @@ class WithSettings(click.Command):
             if key not in SearchSection.model_fields:
                 raise
             methods = [method for method, settings in SETTINGS.items() if key in settings]
-            whose = f", a setting of {' and '.join(methods)}" if methods else ""
+            named = " and ".join(filter(None, [", ".join(methods[:-1]), *methods[-1:]]))
+            whose = f", a setting of {named}" if methods else ""
             raise click.UsageError(
                 f"No such option: {error.option_name}. Give search.{key} in the policy{whose}.", ctx
             ) from None

@@ -30,7 +30,8 @@ from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.model import counted
 from sqlanon.preference import Preference
 from sqlanon.scheme.scheme_file import write_document
-from sqlanon.search.reference_direction import Exploration
+from sqlanon.search.outcome import UNREPEATABLE
+from sqlanon.search.reference_direction import MOST_POINTS, Exploration
 from sqlanon.search.reference_step import Step
 
 HELP = """\
@@ -44,7 +45,9 @@ HINT = """\
 N goes on from solution N, take N ends with it, points N asks for N places,
 save FILE keeps the walk for later, quit ends it, help tells more."""
 
-_NUMBER = re.compile("-?[0-9]{1,9}")
+AT_THE_PROMPT = "save FILE keeps the walk, quit ends it; another Ctrl-C ends it at once."
+
+_NUMBER = re.compile("-?[0-9]+")
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 14
 LEAST_WIDTH = 10
@@ -78,6 +81,8 @@ def walk(
             seconds += time.perf_counter() - start
             if not len(step.solutions):
                 break
+            if step.stopped in UNREPEATABLE:
+                click.echo("The step was ended early: these are the best so far.", err=True)
         # Once: a message about the answer to it would scroll away.
         if step is not shown and not quiet:
             _show(step, exploration, screen)
@@ -112,11 +117,21 @@ def _exploration(anonymizer: Anonymizer, resume: Path | None, seed: int | None) 
 
 
 def _answer() -> str | None:
-    """A line of standard input that is not blank; None at its end."""
+    """A line of standard input that is not blank; None at its end.
+
+    The first Ctrl-C may have been meant for the step before, so it ends nothing.
+    """
+    warned = False
     while True:
         click.echo("What next? ", nl=False, err=True)
         try:
             line = sys.stdin.readline() if sys.stdin is not None else ""
+        except KeyboardInterrupt:
+            if warned:
+                raise
+            warned = True
+            click.echo(f"\n{AT_THE_PROMPT}", err=True)
+            continue
         except UnicodeDecodeError:
             raise SearchError("standard input is not text, so it holds no answers") from None
         if not line:
@@ -139,7 +154,7 @@ def _obey(
                 )
             return number, step
         case ["points", number]:
-            exploration.n = _at_least_one(_number(number))
+            exploration.n = _points(_number(number))
             return None, None
         case ["save", file]:
             refuse_to_replace(Path(file), EXPLORATION, used, "name another file")
@@ -159,12 +174,12 @@ def _obey(
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise SearchError(f"{text!r} is not a whole number")
-    return int(text)
+    return int(text[:20])  # whatever is longer is too much for anything
 
 
-def _at_least_one(number: int) -> int:
-    if number < 1:
-        raise SearchError(f"a step needs at least one reference point, not {number}")
+def _points(number: int) -> int:
+    if not 1 <= number <= MOST_POINTS:
+        raise SearchError(f"a step has 1 to {MOST_POINTS:,} reference points, not {number}")
     return number
 
 
@@ -249,7 +264,8 @@ def plot(step: Step, exploration: Exploration, screen: Console) -> list[str]:
         cells[PLOT_HEIGHT - up][across] = mark
     lines = [sign.upright + "".join(row) for row in cells]
     lines[0] += ends[0]
-    return [*lines, sign.corner + sign.level * (width + 1) + ends[1]]
+    legend = "o where the step began   * the preference   0-9 solutions"
+    return [*lines, sign.corner + sign.level * (width + 1) + ends[1], f" {legend}"]
 
 
 def _measures(point: Preference) -> tuple[str, str]:

@@ -18,21 +18,30 @@ from sqlanon.policy.fields import Share, Whole
 Judged = TypeVar("Judged")
 
 SETTINGS: Mapping[str, tuple[str, ...]] = {
-    "auto": ("evaluations", "exact", "rounds"),
-    "nsga2": ("crossover", "evaluations", "mutation", "population"),
-    "reference-direction": ("points", "start"),
+    "auto": ("cuts", "evaluations", "exact", "rounds"),
+    "nsga2": ("crossover", "cuts", "evaluations", "mutation", "population"),
+    "reference-direction": (
+        "crossover",
+        "cuts",
+        "evaluations",
+        "mutation",
+        "points",
+        "population",
+        "start",
+    ),
     "genitor": (
         "allow_duplicates",
         "bias",
         "brood",
         "crossover",
+        "cuts",
         "evaluations",
         "mutation",
         "population",
     ),
     "poka": ("depth", "past_plateaus"),
-    "front": (),
-    "exhaustive": (),
+    "front": ("given_k",),
+    "exhaustive": ("given_k",),
     "optimal": (),
 }
 """What a policy may set for each method, beside what is for all of them."""
@@ -53,13 +62,16 @@ class _Own(NamedTuple):
     words: str
 
 
+_CHANCE = _Own(TypeAdapter(Share), "a number from 0 to 1")
 _OWN = {
-    ("nsga2", "crossover"): _Own(TypeAdapter(Share), "a number from 0 to 1"),
+    ("nsga2", "crossover"): _CHANCE,
+    ("reference-direction", "crossover"): _CHANCE,
     ("genitor", "crossover"): _Own(
         TypeAdapter(Literal["new", "new_strangers", "trad"]), "'new', 'new_strangers' or 'trad'"
     ),
     ("genitor", "evaluations"): _Own(
-        TypeAdapter(Annotated[Whole, Field(ge=2)]), "a whole number of at least 2"
+        TypeAdapter(Annotated[Whole, Field(ge=2, le=10**12)]),
+        "a whole number from 2 to 1,000,000,000,000",
     ),
 }
 

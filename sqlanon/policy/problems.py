@@ -219,7 +219,7 @@ def _bounds(node: Node) -> str:
     low, high = node.get("minimum"), node.get("maximum")
     if low is None:
         return ""
-    return f" from {low} to {high}" if high is not None else f" of at least {low}"
+    return f" from {low:,} to {high:,}" if high is not None else f" of at least {low:,}"
 
 
 def _joined(words: list[str]) -> str:

@@ -109,56 +109,76 @@ class SearchSection(Section):
         about("Ends the search with the best so far.", "a number above 0"),
     ] = None
     patience: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
+        Annotated[Whole, Field(ge=1, le=1_000_000_000_000)] | None,
         about("Ends the search after so many steps without a better solution."),
     ] = None
     population: Annotated[
-        Annotated[Whole, Field(ge=2)] | None,
-        about("Schemes that are kept at a time (nsga2, genitor)."),
+        Annotated[Whole, Field(ge=2, le=100_000)] | None,
+        about("Schemes that are kept at a time (nsga2, genitor, reference-direction)."),
     ] = None
     evaluations: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
-        about("Schemes to score, repeated ones included (auto, nsga2, genitor)."),
+        Annotated[Whole, Field(ge=1, le=1_000_000_000_000)] | None,
+        about(
+            "Schemes to score, repeated ones included (auto, nsga2, genitor; for each reference "
+            "point, reference-direction)."
+        ),
     ] = None
     crossover: Annotated[
         Share | Literal["new", "new_strangers", "trad"] | None,
-        about("The chance that two parents exchange parts (nsga2), or the operator (genitor)."),
+        about(
+            "The chance that two parents exchange parts (nsga2, reference-direction), or the "
+            "operator (genitor)."
+        ),
     ] = None
     mutation: Annotated[
         Share | None,
-        about("The chance that a bit flips (nsga2), or the share of mutated offspring (genitor)."),
+        about(
+            "The chance that a bit flips (nsga2, reference-direction), or the share of mutated "
+            "offspring (genitor)."
+        ),
     ] = None
     bias: Annotated[
         Annotated[Number, Field(ge=1, le=2)] | None,
         about("How much likelier the best is a parent than the median (genitor)."),
     ] = None
     brood: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
+        Annotated[Whole, Field(ge=1, le=100_000)] | None,
         about("Offspring that are scored together (genitor)."),
     ] = None
     allow_duplicates: Annotated[
         Flag | None, about("Whether a population may hold a scheme twice (genitor).")
     ] = None
     depth: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
+        Annotated[Whole, Field(ge=1, le=1_000)] | None,
         about("Steps down from one solution in search of the next (poka)."),
     ] = None
     past_plateaus: Annotated[
         Flag | None, about("Goes on where no node in reach is better (poka).")
     ] = None
     exact: Annotated[
-        Annotated[Whole, Field(ge=0)] | None,
+        Annotated[Whole, Field(ge=0, le=10_000_000)] | None,
         about("If there are no more schemes than this, all are tried (auto)."),
     ] = None
     rounds: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
+        Annotated[Whole, Field(ge=1, le=1_000)] | None,
         about("Rounds without anything better before the end, in all and a column (auto)."),
+    ] = None
+    cuts: Annotated[
+        Annotated[Whole, Field(ge=1, le=100_000)] | None,
+        about(
+            "Places where a contiguous column of more values may be cut "
+            "(auto, nsga2, genitor, reference-direction)."
+        ),
+    ] = None
+    given_k: Annotated[
+        Flag | None,
+        about("Rows are left out as for the required k, not for every k (front, exhaustive)."),
     ] = None
     start: Annotated[
         PreferenceSection | None, about("Where the walk starts (reference-direction).")
     ] = None
     points: Annotated[
-        Annotated[Whole, Field(ge=1)] | None,
+        Annotated[Whole, Field(ge=1, le=100_000)] | None,
         about("Reference points of a step (reference-direction)."),
     ] = None
 

@@ -21,6 +21,8 @@ class Column:
 
     min_level   a partition has no cut that this level does not have
     max_level   a partition has every cut that this level has; None: the root, no limit
+    candidates  a partition has no cut that this one does not have, which has those of
+                max_level and NULL's; None: no such limit. For searches in wide columns
     """
 
     domain: Domain
@@ -29,6 +31,7 @@ class Column:
     weight: float = 1.0
     min_level: int = 0
     max_level: int | None = None
+    candidates: Partition | None = None
 
     def __post_init__(self) -> None:
         if self.hierarchy and len(self.hierarchy.leaves) != self.domain.width:
@@ -96,7 +99,8 @@ class Column:
 
     @property
     def is_limited(self) -> bool:
-        return self.min_level != 0 or self.max_level is not None
+        levels = self.min_level != 0 or self.max_level is not None
+        return levels or self.candidates is not None
 
     @cached_property
     def limits(self) -> tuple[int, int]:
@@ -104,10 +108,13 @@ class Column:
         highest = self.height if self.max_level is None else self.max_level
         return min(self.min_level, self.height), min(highest, self.height)
 
-    @property
+    @cached_property
     def finest(self) -> Partition:
         """The limit below: what is allowed has no other cuts."""
-        return self.levels[self.limits[0]]
+        level = self.levels[self.limits[0]]
+        if self.candidates is None:
+            return level
+        return Partition(self.size, tuple(sorted({*level.cuts} & {*self.candidates.cuts})))
 
     @property
     def coarsest(self) -> Partition:
@@ -126,6 +133,11 @@ class Column:
             return None
         low, high = self.limits
         cuts = set(partition.cuts)
+        if self.candidates is not None and (others := cuts - set(self.candidates.cuts)):
+            return (
+                f"is cut between {self._both_sides(min(others))}, which is none of the "
+                f"{len(self.candidates.cuts)} candidates; raise search.cuts in the policy"
+            )
         if parted := cuts - set(self.finest.cuts):
             return (
                 f"is finer than min_level {low}, which has {self._both_sides(min(parted))} in one "

@@ -16,6 +16,7 @@ been done several times for each column and found nothing better.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +27,9 @@ from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.front import Front, bits_of
-from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
+from sqlanon.search.lattice import FrontSettings
+from sqlanon.search.lattice_front import front
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.polish import Place, place_of, polish
 from sqlanon.search.problem import Problem
@@ -59,6 +62,8 @@ SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation
 """How a round begins. It need not converge: polishing does that faster."""
 COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
+MOST_NODES, FROM_LATTICE = 100_000, 20
+"""It also starts from so many nodes of the exact front of a lattice, if that is no larger."""
 USED_UP = 100_000
 """So many evaluations a search of a large space needs at least."""
 LOSS_ONLY, FOR_LOSS = 1e9, 3
@@ -113,7 +118,12 @@ class _Run:
     def in_rounds(self, rng: np.random.Generator) -> None:
         """Rounds until several in a row find nothing better, then rounds that hide columns."""
         space, wanted = self._problem.space, self._settings.rounds
-        best = self._round(self._problem, rng, wanted + 1, _coarse(space))
+        start = np.concatenate([_coarse(space), self._lattice_front()])
+        if self._over:
+            return
+        # How many columns the answer will tell of is not known: at most all.
+        to_come = 1 + wanted + wanted * len(space.columns)
+        best = self._round(self._problem, rng, to_come, np.unique(start, axis=0))
         rounds, stale = 1, 0
         while stale < wanted and not self._over:
             to_come = wanted - stale + wanted * len(_open(space, best))
@@ -134,6 +144,20 @@ class _Run:
                 to_hide = to_hide[1:]
         if not self._over:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
+
+    def _lattice_front(self) -> Bits:
+        """Of the best lattice nodes for every k those with the least that is feasible.
+
+        None where the lattice is not small beside the budget.
+        """
+        space = self._problem.space
+        nodes = math.prod(high - low + 1 for low, high in space.limits)
+        if nodes > min(MOST_NODES, self._settings.evaluations // 10):
+            return np.zeros((0, space.positions), dtype=bool)
+        inner = Watch(on_progress=lambda _: self._pass_on(inner, whole=False))
+        found = front(self._problem, FrontSettings(), np.random.default_rng(0), inner)
+        feasible = np.flatnonzero(self._problem.feasible(found.scores))
+        return space.within_limits(bits_of(found.solutions.take(feasible[-FROM_LATTICE:])))
 
     def _without(self, hidden: frozenset[int]) -> Problem:
         """The problem of the schemes that hide these columns."""
@@ -183,8 +207,8 @@ class _Run:
         evolved = nsga2(problem, replace(SHORT, evaluations=limit), rng, inner, start)
         return place_of(problem, bits_of(evolved.solutions), evolved.scores)
 
-    def _pass_on(self, inner: Watch) -> None:
-        if self._report():
+    def _pass_on(self, inner: Watch, *, whole: bool = True) -> None:
+        if self._report(whole=whole):
             inner.interrupt()
 
     def _judged(self, place: Place) -> Place:
@@ -231,14 +255,14 @@ class _Run:
         ended = self._watch.stopped
         if self._done:
             ended = "finished"
-        elif ended == "finished":
+        elif self._left <= 0 or ended == "finished":
             ended = "evaluations"
         return Outcome(
             method="auto",
             solutions=self._front.solutions,
             scores=self._front.scores,
             chosen=self._chosen(),
-            objectives=OBJECTIVES,
+            objectives=objectives(self._problem),
             stopped=ended,
             reproducible=ended not in UNREPEATABLE,
             notes=(self._done,) if self._done else (),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.search.lattice import Lattice, LatticeSettings, NodeScores
+from sqlanon.search.lattice import ENDED_EARLY, FrontSettings, Lattice, NodeScores
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 
 
 def exhaustive(
-    problem: Problem, settings: LatticeSettings, rng: np.random.Generator, watch: Watch
+    problem: Problem, settings: FrontSettings, rng: np.random.Generator, watch: Watch
 ) -> Outcome:
     """The Pareto front k → least loss, k descending, exact whatever the loss and the rule.
 
@@ -23,5 +23,5 @@ def exhaustive(
     done = bool(nodes.known[:-1].all())
     notes = ["exact: every node was evaluated"]
     if not done:
-        notes = ["ended early: better solutions may exist"]
+        notes = [ENDED_EARLY]
     return nodes.outcome("exhaustive", nodes.front(np.flatnonzero(nodes.known)), notes, done=done)

@@ -31,13 +31,26 @@ NONE = -1
 """The number of no node; as an index it finds the entry after the last node."""
 MAX_NODES = 5_000_000
 """Lattice searches keep arrays over all nodes."""
+ENDED_EARLY = "ended early: better solutions may exist"
+"""What is said of a search that was stopped."""
 CHUNK = 4_096
 """Nodes evaluated between two looks at the watch."""
 
 
 @dataclass(frozen=True)
 class LatticeSettings:
-    """Of the exact searches: there is nothing to set."""
+    """Of the search for one node: there is nothing to set."""
+
+
+@dataclass(frozen=True)
+class FrontSettings:
+    """Of the exact searches for every k.
+
+    given_k  whether rows are suppressed as for the required k, instead of up to the limit; the
+             scores that the search is given follow that rule
+    """
+
+    given_k: bool = False
 
 
 class Lattice:

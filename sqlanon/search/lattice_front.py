@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.search.bounds import LowerLoss, UpperK
-from sqlanon.search.lattice import Lattice, LatticeSettings, Mask, NodeScores
+from sqlanon.search.lattice import ENDED_EARLY, FrontSettings, Lattice, Mask, NodeScores
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Ints, Problem
 
@@ -25,7 +25,7 @@ WAVES = 500
 
 
 def front(
-    problem: Problem, settings: LatticeSettings, rng: np.random.Generator, watch: Watch
+    problem: Problem, settings: FrontSettings, rng: np.random.Generator, watch: Watch
 ) -> Outcome:
     """Every Pareto-optimal pair of k and loss with one node each, k descending; exact.
 
@@ -49,7 +49,7 @@ def front(
     done = not _open(nodes, found, upper, lower).any()
     notes = ["exact: every other node is dominated by one of these or equal to it"]
     if not done:
-        notes = ["ended early: better solutions may exist"]
+        notes = [ENDED_EARLY]
     return nodes.outcome("front", found, notes, done=done)
 
 

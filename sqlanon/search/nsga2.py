@@ -24,7 +24,10 @@ from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.variation import mutate, one_point_crossover, random_population
 
-OBJECTIVES = ("ach", "k")
+
+def objectives(problem: Problem) -> tuple[str, ...]:
+    """What the front is one in: with further models the worst shortfall takes the place of k."""
+    return ("ach", "shortfall" if problem.models else "k")
 
 
 @dataclass(frozen=True)
@@ -127,14 +130,15 @@ class _Run:
         return int(feasible[0]) if len(feasible) else None
 
     def outcome(self) -> Outcome:
-        ended = self._watch.stopped
+        # What is done has not been stopped, even where the clock ran out with the last of it.
+        ended = "evaluations" if self.left <= 0 else self._watch.stopped
         return Outcome(
             method="nsga2",
             solutions=self._front.solutions,
             scores=self._front.scores,
             chosen=self._best(),
-            objectives=OBJECTIVES,
-            stopped="evaluations" if ended == "finished" else ended,
+            objectives=objectives(self._problem),
+            stopped=ended,
             reproducible=ended not in UNREPEATABLE,
         )
 
@@ -144,7 +148,7 @@ def _first_population(
 ) -> Bits:
     space = problem.space
     given = np.zeros((0, space.positions), dtype=bool) if start is None else start
-    missing = max(0, settings.population - len(given))
+    missing = max(0, min(settings.population, settings.evaluations) - len(given))
     everyone = np.concatenate([space.within_limits(given), random_population(space, missing, rng)])
     return everyone[: settings.evaluations]
 

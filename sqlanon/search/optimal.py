@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.search.bounds import LowerLoss, UpperK
-from sqlanon.search.lattice import Lattice, LatticeSettings, Mask, NodeScores, Values
+from sqlanon.search.lattice import ENDED_EARLY, Lattice, LatticeSettings, Mask, NodeScores, Values
 from sqlanon.search.lattice_front import WAVES, middle_nodes
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Ints, Problem
@@ -112,5 +112,5 @@ class _Search:
             notes = [f"no node of the lattice reaches {wanted}"]
         done = not self._open().any()
         if not done:
-            notes = ["ended early: better solutions may exist"]
+            notes = [ENDED_EARLY]
         return self._nodes.outcome("optimal", np.array([best]), notes, done=done)

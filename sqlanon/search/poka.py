@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.errors import PolicyError
-from sqlanon.search.lattice import NONE, Lattice, Mask, NodeScores
+from sqlanon.search.lattice import ENDED_EARLY, NONE, Lattice, Mask, NodeScores
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Ints, Problem
 
@@ -87,6 +87,8 @@ def poka(
         notes.append(f"ended at k = {nodes.k[base]}: no node in reach has less loss and less k")
     if passed:
         notes.append(f"went past {passed} base nodes without a better node in reach")
+    if nodes.over:
+        notes.append(ENDED_EARLY)
     # Past a plateau a base node may be no better than those before it, or make them worse.
     return nodes.outcome("poka", nodes.front(np.array(found)), notes, done=not nodes.over)
 

@@ -23,9 +23,10 @@ from sqlanon.metrics import Scores
 from sqlanon.model import counted
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
-from sqlanon.search.front import Front
-from sqlanon.search.nsga2 import OBJECTIVES, Nsga2Settings, nsga2
+from sqlanon.search.front import Front, bits_of
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch
+from sqlanon.search.polish import place_of, polish
 from sqlanon.search.problem import Problem
 from sqlanon.search.reference_step import (
     Step,
@@ -54,6 +55,11 @@ Minimizer = Callable[[Problem], Outcome]
 SHORT = Nsga2Settings(evaluations=5_000)
 """One minimization of several that build on each other needs less than one alone."""
 
+MOST_POINTS = 100_000
+"""Reference points of a step at most."""
+POLISHING = 20_000
+"""Schemes that polishing may ask for; it ends much earlier by itself."""
+
 NO_LIMITS = Limits()
 
 
@@ -66,7 +72,8 @@ class Exploration:
 
     A `minimizer` replaces the short run of NSGA-II, which starts beside the best solutions
     known and depends on `seed`, the number of the step and that of the reference point.
-    `limits` are for every step without a watch of its own.
+    What it found is polished. `limits` are for every step without a watch of its own. `notes`
+    are what the outcome is to say besides.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class Exploration:
         settings: Nsga2Settings = SHORT,
         seed: int = 0,
         limits: Limits = NO_LIMITS,
+        notes: tuple[str, ...] = (),
     ) -> None:
         check_point("the start", start)
         check_point("the preference", preference)
@@ -89,6 +97,7 @@ class Exploration:
         self.n = n
         self.seed = seed
         self.limits = limits
+        self.notes = notes
         self.history: list[Visit] = []
         self._minimizer = minimizer
         self._settings = settings
@@ -142,9 +151,10 @@ class Exploration:
             solutions=front.solutions,
             scores=front.scores,
             chosen=None if chosen is None else keys.index(chosen),
-            objectives=OBJECTIVES if front is closest else (aim.loss_by, aim.bias_by),
+            objectives=objectives(self.problem) if front is closest else (aim.loss_by, aim.bias_by),
             stopped=self.stopped,
             reproducible=self.stopped not in UNREPEATABLE,
+            notes=self.notes,
         )
 
     def _not_listed(self, chosen: bytes) -> str:
@@ -208,6 +218,7 @@ class Exploration:
         return {
             "version": VERSION,
             "k": self.problem.k,
+            "budget": self.problem.budget,
             "models": write_models(self.problem),
             "start": write_point(self.start),
             "preference": write_point(self.preference),
@@ -226,6 +237,7 @@ class Exploration:
         minimizer: Minimizer | None = None,
         settings: Nsga2Settings = SHORT,
         limits: Limits = NO_LIMITS,
+        notes: tuple[str, ...] = (),
     ) -> Exploration:
         """A saved exploration, ready for its next step.
 
@@ -242,6 +254,7 @@ class Exploration:
             settings=settings,
             seed=saved.seed,
             limits=limits,
+            notes=notes,
         )
         exploration.history = read_history(saved, problem, exploration.remember)
         return exploration
@@ -272,7 +285,14 @@ class Exploration:
         rng = np.random.default_rng([self.seed, len(self.history), m])
         # Half of a first population; the others keep it diverse.
         known = self._memory.best_known(reference, self._settings.population // 2)
-        return nsga2(problem, self._settings, rng, inner, known)
+        found = nsga2(problem, self._settings, rng, inner, known)
+        if watch.stopped == "finished":
+            # Short runs end near the best solution, seldom at it. What polishing scores is
+            # remembered like everything else.
+            best = place_of(problem, bits_of(found.solutions), found.scores)
+            done = self._progress(m + 1, number)
+            polish(problem, best, POLISHING, lambda: watch.step(done, whole=False))
+        return found
 
     def __repr__(self) -> str:
         steps, found = counted(len(self.history), "step"), len(self.archive)

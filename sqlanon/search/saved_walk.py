@@ -10,6 +10,7 @@ import numpy as np
 
 from sqlanon.errors import SchemeError, SearchError
 from sqlanon.metrics import FURTHER, Scores
+from sqlanon.model import counted
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch, Space, from_document, to_document
 from sqlanon.search.front import take
@@ -48,7 +49,16 @@ def read_history(
     none, and the steps are remembered all the same.
     """
     if saved.k != problem.k:
-        raise SearchError(f"the exploration was saved with k {saved.k}, not {problem.k}")
+        raise SearchError(
+            f"the exploration was saved with k {saved.k}, not {problem.k}; put the former into "
+            "the policy, or start a new one"
+        )
+    if saved.budget is not None and saved.budget != problem.budget:
+        raise SearchError(
+            f"the exploration was saved where {counted(saved.budget, 'row')} might be left out, "
+            f"not {problem.budget:,}; put the former suppression.limit into the policy, or start "
+            "a new one"
+        )
     if saved.models != write_models(problem):
         raise SearchError("the exploration was saved with other privacy models; start a new one")
     batch = _read_catalogue(saved.schemes, problem.space)

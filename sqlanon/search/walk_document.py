@@ -52,6 +52,7 @@ class SavedVisit(Section):
 class SavedWalk(Section):
     version: Literal[1]
     k: Whole
+    budget: Whole | None = None
     models: list[dict[str, Any]] = []
     start: Point
     preference: Point

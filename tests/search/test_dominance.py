@@ -42,9 +42,31 @@ def test_efficiency_by_definition(points: Points) -> None:
     assert non_dominated(matrix(points)).tolist() == first
 
 
+def peeled(points: Points) -> list[int]:
+    """Rank by rank: what nobody left dominates, until nobody is left."""
+    ranks, left = [0] * len(points), set(range(len(points)))
+    for rank in range(len(points)):
+        best = {
+            i
+            for i in left
+            if not any(
+                points[j] != points[i] and all(np.array(points[j]) <= points[i]) for j in left
+            )
+        }
+        for i in best:
+            ranks[i] = rank
+        left -= best
+    return ranks
+
+
+@given(POINTS)
+def test_ranks_by_definition(points: Points) -> None:
+    assert pareto_rank(matrix(points)).tolist() == peeled(points)
+
+
 @given(POINTS)
 def test_crowding_by_definition(points: Points) -> None:
-    ranks = pareto_rank(matrix(points))
+    ranks = np.array(peeled(points))
     wanted = np.zeros(len(points))
     for rank in set(ranks.tolist()):
         members = [i for i in range(len(points)) if ranks[i] == rank]

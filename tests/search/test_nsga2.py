@@ -19,7 +19,7 @@ from preference_cases import (
 from sqlanon.errors import SearchError
 from sqlanon.preference import Preference
 from sqlanon.search.front import bits_of
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2, tournament_places
+from sqlanon.search.nsga2 import Nsga2Settings, _parents, _People, nsga2, tournament_places
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
@@ -56,6 +56,20 @@ def test_tournament(case: str) -> None:
     table = np.array([*pair, *others])
     x, y = tournament_places(table[:, :2], table[:, 2].astype(np.int64), table[:, 3])[:2]
     assert {"x": x < y, "either": x == y}[winner]
+
+
+def test_the_winners_of_tournaments_are_the_parents() -> None:
+    """Draws x against draws y; where nothing decides the first stays."""
+
+    class Script:
+        def integers(self, *_: object) -> np.ndarray:
+            return np.array([[0, 1, 2, 3], [1, 2, 0, 2]])
+
+    bits = np.eye(4, dtype=bool)
+    people = _People(bits, np.zeros((4, 2)), np.array([1, 0, 2, 2]))
+    first, second = _parents(people, 2, Script())  # type: ignore[arg-type]
+    assert first.argmax(axis=1).tolist() == [1, 1]
+    assert second.argmax(axis=1).tolist() == [0, 3]
 
 
 def test_example_7_of_the_paper() -> None:

@@ -179,9 +179,13 @@ def test_resuming_with_other_data_is_refused() -> None:
             Exploration.from_json(document, problem)
     with (
         problem_of(random_histogram(8), 4, FAR) as other,
-        pytest.raises(SearchError, match="saved with k 3, not 4"),
+        pytest.raises(SearchError, match="saved with k 3, not 4; put the former"),
     ):
         Exploration.from_json(document, other)
+    with problem_of(random_histogram(8), 3, FAR) as problem:
+        document = explored(problem, resume=False).to_json()
+        with pytest.raises(SearchError, match="where 0 rows might be left out, not 7; put"):
+            Exploration.from_json(document, replace(problem, budget=7))
 
 
 @pytest.mark.parametrize(
@@ -273,11 +277,14 @@ def test_patience_ends_the_search_for_one_reference_point() -> None:
     done = [p.evaluations for p in seen]
     assert done == sorted(done)
     ends = [p for p in seen if p.evaluations % 4_000 == 0 and p.best is None]
-    assert [p.evaluations for p in ends] == [4_000, 8_000, 12_000, 16_000, 20_000]
+    # Polishing reports that the reference point is done, and so does the step.
+    reached = list(dict.fromkeys(p.evaluations for p in ends))
+    assert reached == [4_000, 8_000, 12_000, 16_000, 20_000]
     bests: list[float] = []
     for progress in seen:
         if progress not in ends:
             bests.append(np.inf if progress.best is None else progress.best)
+        if progress not in ends or not bests:
             continue
         # Of one reference point: ended by two generations without a better one, not before.
         better = [a > b or b == np.inf for a, b in pairwise(bests)]
