@@ -33,6 +33,13 @@ def test_solutions_that_are_none(run: Run, folder: Path, command: Any, damaged: 
     )
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_solutions_at_all(run: Run, folder: Path, command: Any) -> None:
+    (folder / "bad.json").write_text(json.dumps(solutions()))
+    said = "error: bad.json#0: is damaged: it has no solutions; search again"
+    assert message(1, run(*command, "bad.json#0")) == said
+
+
 @pytest.mark.parametrize("text", ["{}", "[]", "3", "null", '{"columns": 3}'])
 def test_what_is_no_result_is_not_written_as_a_scheme(run: Run, folder: Path, text: str) -> None:
     (folder / "bad.json").write_text(text)

@@ -49,6 +49,25 @@ def test_search(run: Run, folder: Path) -> None:
     assert "written to result.json" in done.out
 
 
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({"exact": 0, "evaluations": 200}, "its evaluations were used up"),
+        ({"method": "nsga2", "patience": 1}, "its patience ended the search"),
+        ({"method": "nsga2", "evaluations": 200}, None),
+        ({"method": "front"}, None),
+    ],
+)
+def test_what_ended_a_search_is_told(
+    run: Run, tmp_path: Path, section: dict[str, Any], said: str | None
+) -> None:
+    """NSGA-II always uses up its evaluations, and a front is done."""
+    write_search_folder(tmp_path, section)
+    out = run(*SEARCH).out
+    assert ("more may find a better solution" in out) == (said is not None)
+    assert said is None or said in out
+
+
 def test_the_table_of_a_long_front_is_a_selection(folder: Path) -> None:
     with sqlanon.load(folder / "policy.yml") as anonymizer:
         result = anonymizer.search()

@@ -109,7 +109,10 @@ def test_only_a_new_step_is_shown(folder: Path) -> None:
 def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
     wrong = {
         "fly away": "'fly away' is not an answer; help lists those that are",
-        "take": "'take' is not an answer; help lists those that are",
+        "take": "take needs a number, as in: take 2",
+        "points": "points needs a number, as in: points 2",
+        "save": "save needs the name of a file, as in: save walk.json",
+        "points 9999999999999": "a step has 1 to 100,000 reference points, not 9999999999999",
         "99": "there is no solution 99; the last step has 1 solution, numbered from 0",
         "-1": "there is no solution -1; the last step has 1 solution, numbered from 0",
         "take 99": "there is no solution 99; this step has 1 solution, numbered from 0",

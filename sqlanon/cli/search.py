@@ -42,6 +42,8 @@ ENDED = {
     "time": "The search ended when its seconds had passed",
 }
 """What is said of a search that would have gone on."""
+USED_UP = "its evaluations were used up; more may find a better solution"
+PATIENCE = "its patience ended the search; more may find a better solution"
 
 
 @click.command(cls=WithSettings, epilog=EXAMPLES)
@@ -153,7 +155,10 @@ def _show(result: SearchResult, output: Path) -> None:
     if result.solution is not None:
         screen.print("The chosen solution groups the columns like this:")
         screen.print(group_table(result.solution, screen))
-    for note in result.notes:
+    ended = [PATIENCE] if result.stopped == "patience" else []
+    if result.method == "auto" and result.stopped == "evaluations":  # others always use them up
+        ended = [USED_UP]
+    for note in (*result.notes, *ended):
         screen.print(cell(note, screen))
     screen.print(
         f"{counted(result.evaluations['asked'], 'evaluation')}, "

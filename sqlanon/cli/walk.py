@@ -167,6 +167,10 @@ def _obey(
         case [row] if _NUMBER.fullmatch(row):
             exploration.choose(_number(row))
             return None, None
+        case ["take" | "points" as word]:
+            raise SearchError(f"{word} needs a number, as in: {word} 2")
+        case ["save"]:
+            raise SearchError("save needs the name of a file, as in: save walk.json")
         case _:
             raise SearchError(f"{answer!r} is not an answer; help lists those that are")
 

@@ -76,6 +76,8 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[st
         raise SchemeError(
             f"{origin}: is damaged: solutions is not a list of solutions; search again"
         )
+    if not solutions:
+        raise SchemeError(f"{origin}: is damaged: it has no solutions; search again")
     chosen = number or result.get("chosen")
     if chosen is None:
         held = next((i for i, each in enumerate(solutions) if each.get("feasible") is True), None)
@@ -83,7 +85,7 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[st
             raise SchemeError(
                 f"{origin}: none of its solutions was chosen; name one, such as {origin}#{held}"
             )
-        names = f"; to use one that falls short, name it, such as {origin}#0" if solutions else ""
+        names = f"; to use one that falls short, name it, such as {origin}#0"
         raise NoSolutionError(
             f"{origin}: the search found no solution that reaches the required privacy, so none "
             f"is chosen; search again with weaker requirements or a higher suppression limit{names}"
