@@ -19,6 +19,10 @@ TERMINATED = 128 + signal.SIGTERM
 """The exit status of a command that a SIGTERM ended before there was a result."""
 
 
+class Terminated(KeyboardInterrupt):
+    """A SIGTERM, which ends us as Ctrl-C does; nobody is there to be asked what was meant."""
+
+
 @contextmanager
 def ending_on_sigterm() -> Iterator[None]:
     """Where nothing else is said, SIGTERM ends us as Ctrl-C does: what was opened is closed.
@@ -30,7 +34,7 @@ def ending_on_sigterm() -> Iterator[None]:
     def terminate(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
         terminated = True
-        raise KeyboardInterrupt
+        raise Terminated
 
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

@@ -24,7 +24,7 @@ from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import format_score
 from sqlanon.api.used_files import Used
 from sqlanon.api.written import EXPLORATION, refuse_to_replace
-from sqlanon.cli.progress import watching
+from sqlanon.cli.progress import Terminated, watching
 from sqlanon.cli.tables import print_fitted, signs
 from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.model import counted
@@ -123,11 +123,11 @@ def _answer() -> str | None:
     """
     warned = False
     while True:
-        click.echo("What next? ", nl=False, err=True)
         try:
+            click.echo("What next? ", nl=False, err=True)
             line = sys.stdin.readline() if sys.stdin is not None else ""
-        except KeyboardInterrupt:
-            if warned:
+        except KeyboardInterrupt as pressed:
+            if warned or isinstance(pressed, Terminated):
                 raise
             warned = True
             click.echo(f"\n{AT_THE_PROMPT}", err=True)
