@@ -155,7 +155,7 @@ def test_a_hierarchy_file_that_is_not_there(people: pd.DataFrame) -> None:
     columns = {**POLICY["columns"], "sex": {"role": "quasi", "hierarchy": "adult/sexes.csv"}}
     with (
         sqlanon.load(changed(columns=columns), data=people) as anonymizer,
-        pytest.raises(HierarchyError, match=r"adult/sexes\.csv does not exist.*adult/sex\.csv"),
+        pytest.raises(HierarchyError, match=r"adult/sexes\.csv: cannot be read .*adult/sex\.csv"),
     ):
         anonymizer.measure(SCHEME)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_two_documents(file: Path) -> None:
 
 
 def test_not_utf8(file: Path) -> None:
-    assert refusal(file, "columns: {größe: {role: quasi}}".encode("latin-1")) == "is not UTF-8 text"
+    said = refusal(file, "columns: {größe: {role: quasi}}".encode("latin-1"))
+    assert said == "is not UTF-8 text (byte 12)"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -80,3 +82,26 @@ one_row_per_person: true
     file.write_bytes(b"\xef\xbb\xbf" + text.encode())
     columns = read_policy(file).section.columns
     assert [columns[name].weight for name in ("age", "sex")] == [2, 3]
+
+
+def test_aliases_that_stand_for_a_huge_document(file: Path) -> None:
+    """The "billion laughs": 9 lines, 10 to the power of 9 values when they are written out."""
+    again = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
+    text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x, x]", *again])
+    start = time.process_time()
+    assert "its aliases (*name) stand for more than 100,000 values" in refusal(file, text)
+    assert time.process_time() - start < 2
+    merged = [f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}" for i in range(1, 30)]
+    assert "its aliases" in refusal(file, "\n".join(["a0: &a0 {x: 1}", *merged]))
+
+
+def test_aliases_that_nest_without_brackets(file: Path) -> None:
+    lines = ["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 200))]
+    assert refusal(file, "\n".join(lines)) == "is nested too deeply"
+
+
+def test_many_values_are_no_bomb(file: Path) -> None:
+    values = ", ".join(map(str, range(60_000)))
+    file.write_text(f"columns: {{age: {{role: quasi, values: &v [{values}]}}}}\n"
+                    "one_row_per_person: true\n")  # fmt: skip
+    assert len(read_policy(file).section.columns["age"].values or ()) == 60_000

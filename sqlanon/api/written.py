@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlanon.api.used_files import Used, refuse_used
+from sqlanon.documents import read_json
 from sqlanon.errors import SqlanonError
 from sqlanon.policy.json_schema import TITLE
 
@@ -54,16 +54,17 @@ def _is_empty_or(path: Path, kind: Kind) -> bool:
     try:
         with path.open("rb") as file:
             head = file.read(100).strip()
-            if not head:
-                return path.stat().st_size == 0
-            if not head.startswith(b"{"):  # no need to read a large table to its end
-                return False
-        found = json.loads(path.read_bytes())
     except OSError as error:
         raise SqlanonError(
             f"{path}: exists and cannot be read ({error.strerror}), so it is left as it is; "
             "name another file"
         ) from None
-    except (ValueError, RecursionError):
+    if not head:
+        return path.stat().st_size == 0
+    if not head.startswith(b"{"):  # no need to read a large table to its end
+        return False
+    try:
+        found = read_json(path, SqlanonError)
+    except SqlanonError:
         return False
     return isinstance(found, dict) and kind.fits(found)

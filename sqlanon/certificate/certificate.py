@@ -14,6 +14,7 @@ from sqlanon.certificate.document import FORMAT, FORMS, VERSION, Internal, Share
 from sqlanon.certificate.facts import Facts, Prior
 from sqlanon.certificate.files import write_text
 from sqlanon.certificate.page import render_page
+from sqlanon.documents import parse_json, read_text
 from sqlanon.errors import CertificateError
 
 _SHAREABLE = TypeAdapter(Shareable)
@@ -36,13 +37,7 @@ class Certificate:
     @classmethod
     def read(cls, path: str | Path) -> Certificate:
         """The certificate in a JSON file of either form; every mistake is a CertificateError."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise CertificateError(f"{path}: cannot be read ({error.strerror})") from None
-        except UnicodeDecodeError:
-            raise CertificateError(f"{path}: is not a certificate, nor any text") from None
-        return cls(_parsed(text, str(path)))
+        return cls(_parsed(read_text(path, CertificateError), str(path)))
 
     @property
     def is_shareable(self) -> bool:
@@ -108,10 +103,7 @@ def _shared(document: Shareable) -> Shareable:
 
 
 def _parsed(text: str, origin: str) -> Shareable:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise CertificateError(f"{origin}: is not JSON ({error})") from None
+    found = parse_json(text, origin, CertificateError)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CertificateError(f'{origin}: is not a certificate; "format" is not {FORMAT!r}')
     if found.get("version") != VERSION:

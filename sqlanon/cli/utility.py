@@ -17,6 +17,7 @@ import sqlanon
 from sqlanon.api.solution import format_label
 from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
+from sqlanon.documents import read_text
 from sqlanon.errors import UtilityError
 from sqlanon.utility import MODELS, Utility
 from sqlanon.utility.queries import parts_of
@@ -87,7 +88,7 @@ def utility(
     privacy requirement does not hold.
     """
     _refuse_several(sql)
-    texts = [*sql, *(_read(file) for file in files)]
+    texts = [*sql, *(read_text(file, UtilityError) for file in files)]
     with sqlanon.load(policy) as anonymizer, _stages(quiet=as_json) as on_stage:
         found = anonymizer.utility(
             scheme,
@@ -117,15 +118,6 @@ def _refuse_several(queries: Sequence[str]) -> None:
                 f"--query number {number} holds {found} statements; give one SELECT, and --query "
                 "again for the next, or a file of them with --queries"
             )
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")  # editors may put a mark first
-    except OSError as error:
-        raise UtilityError(f"{file}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise UtilityError(f"{file}: is not UTF-8 text; save the queries as UTF-8") from None
 
 
 def _show(found: Utility, screen: Console) -> None:

@@ -6,7 +6,6 @@ are lines of standard input, so that a script can walk as well as a person.
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import sys
@@ -26,6 +25,7 @@ from sqlanon.api.used_files import Used
 from sqlanon.api.written import EXPLORATION, refuse_to_replace
 from sqlanon.cli.progress import Terminated, watching
 from sqlanon.cli.tables import print_fitted, signs
+from sqlanon.documents import read_json
 from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.model import counted
 from sqlanon.preference import Preference
@@ -104,8 +104,9 @@ def _exploration(anonymizer: Anonymizer, resume: Path | None, seed: int | None) 
     """A new walk, or the one that was saved, which has a seed of its own."""
     if resume is None:
         return anonymizer.explore(seed=seed)
+    saved = read_json(resume, SearchError)
     try:
-        exploration = anonymizer.explore(_read(resume))
+        exploration = anonymizer.explore(saved)
     except SearchError as error:
         raise SearchError(f"{resume}: {error}") from None
     if seed not in (None, exploration.seed):
@@ -185,15 +186,6 @@ def _points(number: int) -> int:
     if not 1 <= number <= MOST_POINTS:
         raise SearchError(f"a step has 1 to {MOST_POINTS:,} reference points, not {number}")
     return number
-
-
-def _read(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SearchError(f"cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise SearchError(f"is not JSON ({error})") from None
 
 
 def _next_step(exploration: Exploration, quiet: bool) -> Step:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlanon import resources
+from sqlanon import documents, resources
 from sqlanon.errors import HierarchyError
 
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file without its byte order mark, line ends as they are."""
     try:
-        # Line ends inside quoted CSV fields are part of a value.
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
+        return documents.read_text(path, HierarchyError)
+    except HierarchyError as error:
         raise HierarchyError(
-            f"Hierarchy file {path} does not exist. Correct the path, or take one that comes "
-            f"with sqlanon under hierarchies/: {', '.join(_built_in())}."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise HierarchyError(
-            f"Hierarchy file {path} is not UTF-8 (byte {error.start}). Save it as UTF-8."
-        ) from None
-    except OSError as error:
-        raise HierarchyError(
-            f"Hierarchy file {path} cannot be read: {error.strerror}. Check path and permissions."
+            f"Hierarchy file {error}. Correct it, or take one that comes with sqlanon under "
+            f"hierarchies/: {', '.join(_built_in())}."
         ) from None
 
 

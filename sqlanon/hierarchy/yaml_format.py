@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from sqlanon.documents import compose_yaml
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.files import read_text, write_text
 from sqlanon.hierarchy.tree import Hierarchy
@@ -30,18 +31,11 @@ def read_yaml(path: str | Path) -> Hierarchy:
     path = Path(path)
     walk = _Walk(str(path))
     try:
-        document = yaml.compose(read_text(path), Loader=yaml.BaseLoader)
+        document = compose_yaml(read_text(path), f"Hierarchy {path}", HierarchyError)
         leaves = [] if document is None else list(walk.leaves(document, ()))
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise HierarchyError(
-            f"Hierarchy {path}: {line}not valid YAML, {error.problem}. Correct it there."
-        ) from None
-    except yaml.YAMLError as error:
-        raise HierarchyError(f"Hierarchy {path} is not valid YAML: {error}.") from None
     except RecursionError:
         raise HierarchyError(
-            f"Hierarchy {path} is nested too deeply. Write it as CSV, one column a level."
+            f"Hierarchy {path} is nested too deeply. Write it as CSV, one column per level."
         ) from None
     length = max((len(labels) for labels, _ in leaves), default=0)
     rows = [labels[-1:] * (length - len(labels)) + tuple(reversed(labels)) for labels, _ in leaves]

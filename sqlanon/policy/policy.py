@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
+from sqlanon.documents import parse_yaml, read_text
 from sqlanon.errors import PolicyError
 from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.partial import contradictions
@@ -91,13 +91,8 @@ def read_policy(path: str | Path) -> Policy:
             f"{path}: is a table by its name, not a policy; write a policy, such as policy.yml, "
             "that names it as its source"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PolicyError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise PolicyError(f"{path}: is not UTF-8 text") from None
-    return parse_policy(_yaml(text, str(path)), folder=path.parent, origin=str(path))
+    document = parse_yaml(read_text(path, PolicyError), str(path), PolicyError)
+    return parse_policy(document, folder=path.parent, origin=str(path))
 
 
 def parse_policy(
@@ -148,39 +143,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(below) for key, below in value.items()}
     return [_plain(below) for below in value] if isinstance(value, list | tuple) else value
-
-
-def _yaml(text: str, origin: str) -> Any:
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f"line {mark.line + 1}: " if mark else ""
-        raise PolicyError(f"{origin}: {line}not valid YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        problem = str(error).splitlines()[0]
-        raise PolicyError(f"{origin}: not valid YAML: {problem}") from None
-    except ValueError as error:  # of dates and numbers that look like one but are none
-        raise PolicyError(f"{origin}: not valid YAML: {error}; put text in quotes") from None
-    except RecursionError:
-        raise PolicyError(f"{origin}: is nested too deeply") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses a key given twice, of which YAML would silently take the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == _MERGE:
-                continue  # lists as keys are refused below, merged keys may be overridden
-            key = self.construct_object(key_node)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-_MERGE = "tag:yaml.org,2002:merge"

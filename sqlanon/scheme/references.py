@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlanon.documents import read_json
 from sqlanon.errors import NoSolutionError, SchemeError
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.scheme import Scheme
@@ -25,7 +25,7 @@ def read_scheme(reference: str | Path, columns: Sequence[Column]) -> Scheme:
 def read_document(reference: str | Path) -> Any:
     """The document of a scheme file, or of a solution in a result file (see read_scheme)."""
     path, number = split_reference(reference)
-    document = _json(path)
+    document = read_json(path, SchemeError)
     if isinstance(document, Mapping) and "solutions" in document:
         return _document_in(document, _solution(document, number, str(reference)))
     if number:
@@ -36,7 +36,7 @@ def read_document(reference: str | Path) -> Any:
 def falls_short(reference: str | Path) -> bool:
     """Whether a reference names a solution that its result says is not feasible."""
     path, number = split_reference(reference)
-    document = _json(path)
+    document = read_json(path, SchemeError)
     if not isinstance(document, Mapping) or "solutions" not in document:
         return False
     return _solution(document, number, str(reference)).get("feasible") is False
@@ -57,15 +57,6 @@ def split_reference(reference: str | Path) -> tuple[Path, str]:
             f"{str(reference)!r} names no scheme; give scheme.json, result.json or result.json#N"
         )
     return Path(path), number
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SchemeError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise SchemeError(f"{path}: is not JSON ({error})") from None
 
 
 def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[str, Any]:
