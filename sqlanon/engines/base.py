@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.engines.literals import without_literals
 from sqlanon.errors import EngineError
 from sqlanon.model import Kind
 
@@ -23,6 +24,13 @@ SqlText: TypeAlias = exp.Expr | str
 """An expression, or text that is already in the engine's dialect."""
 
 _log = logging.getLogger("sqlanon.sql")
+
+LITERALS_LOG = "sqlanon.sql.literals"
+"""The logger whose level decides whether logged statements keep their literals: at DEBUG."""
+_literals = logging.getLogger(LITERALS_LOG)
+if _literals.level == logging.NOTSET:
+    # Set, so that DEBUG for everything does not put values of the data into a log.
+    _literals.setLevel(logging.INFO)
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,8 @@ class Tracer:
     """Sees every statement of its engines: counts and times it, and logs it at DEBUG.
 
     `statements` holds the last `keep`, `count` and `seconds` cover all. Several engines may
-    share one tracer, also from several threads. The log holds statements, never rows; a
-    statement may contain values that the policy names.
+    share one tracer, also from several threads. The log holds statements without their literals,
+    which may be values of the data, unless the logger LITERALS_LOG is at DEBUG too.
     """
 
     def __init__(self, keep: int = 1000) -> None:
@@ -143,8 +151,11 @@ class Tracer:
             self.seconds += statement.seconds
             for seen in self._watchers:
                 seen.append(statement)
-        rows = "?" if statement.rows is None else statement.rows
-        _log.debug("%.3f s, %s rows: %s", statement.seconds, rows, statement.sql)
+        if _log.isEnabledFor(logging.DEBUG):
+            rows = "?" if statement.rows is None else statement.rows
+            whole = _literals.isEnabledFor(logging.DEBUG)
+            text = statement.sql if whole else without_literals(statement.sql)
+            _log.debug("%.3f s, %s rows: %s", statement.seconds, rows, text)
 
 
 class Engine(Protocol):

@@ -203,15 +203,15 @@ class DuckDBEngine:
 
     @contextmanager
     def _running(self, text: str) -> Iterator[Running]:
-        with self._errors(), self.tracer.running(text) as running:
+        with self._errors(text), self.tracer.running(text) as running:
             yield running
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self, statement: str = "") -> Iterator[None]:
         try:
             yield
         except duckdb.Error as error:
-            raise explain(error, self._tables, self.reading) from error
+            raise explain(error, self._tables, self.reading, statement) from error
 
     def _tables(self) -> list[str]:
         """Every table and view, spelled the way `table` of the sources reads it."""

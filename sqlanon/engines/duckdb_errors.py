@@ -1,8 +1,11 @@
-"""DuckDB's errors in words that tell a user of sqlanon what to do.
+"""Explains DuckDB's errors in words that say what to do.
 
 Some of DuckDB's messages quote what the tables hold: the value that cannot be converted, the
-line of a file, the key that is there twice. Of these only what is known to hold no data is told
-on; the message as it was is the cause of the EngineError, for programs that look at it.
+line of a file, the key that is there twice. So the type of an exception decides what may be
+shown. Messages about names, SQL and files are passed on. Of all others only the fixed beginning
+is looked at, and nothing that follows is shown but numbers of lines and columns: a cell that
+holds the words of another error changes nothing. The whole message is the cause of the
+EngineError, for programs that look at it.
 """
 
 from __future__ import annotations
@@ -14,12 +17,10 @@ from pathlib import Path
 import duckdb
 
 from sqlanon.engines.base import suggest
+from sqlanon.engines.literals import without_literals
 from sqlanon.errors import EngineError
 from sqlanon.model import counted
 
-_MISSING_TABLE = re.compile(r"Table with name (?:\"(.+?)\"|(.*?)) does not exist", re.DOTALL)
-# DuckDB looks for Python variables when it finds no table, and complains about what it found.
-_PYTHON_OBJECT = re.compile(r"Python Object \"(.+?)\" of type")
 _ABOUT_NAMES = (
     duckdb.BinderException,
     duckdb.CatalogException,
@@ -33,28 +34,54 @@ _ABOUT_NAMES = (
     duckdb.PermissionException,
     duckdb.SyntaxException,
 )
-"""Errors that speak of names, SQL and files. Every other kind may quote values."""
-_TYPE = re.compile(r"\b(?:to|type) ((?:[A-Z]{3,}[0-9]{0,3}|DECIMAL\(\d+,\d+\)))(?= when |$)", re.M)
+"""Errors about names, SQL and files. Every other kind may quote values."""
+_MISSING_TABLE = re.compile(
+    r"\ACatalog Error: Table with name (?:\"(.+?)\"|(.*?)) does not exist", re.DOTALL
+)
+# DuckDB looks for Python variables when it finds no table, and complains about what it found.
+_PYTHON_OBJECT = re.compile(r"\AInvalid Input Error: Python Object \"(.+?)\" of type", re.DOTALL)
+_READ_ONLY = re.compile(
+    r"\AInvalid Input Error: Cannot execute statement of type \"[A-Z_ ]+\" on database "
+)
+_ABORTED = "TransactionContext Error: Current transaction is aborted"
+_CONFLICT = re.compile(
+    r"\ATransactionContext Error: (?:Failed to commit: )?"
+    r"(?:Catalog write-write conflict|Conflict on |[Cc]annot )"
+)
+"""What other connections did meanwhile, by the names of tables; other failures quote keys."""
+
+_TYPE = re.compile(
+    r"\b(?:to|type) ((?:[A-Z]{3,}[0-9]{0,3}|DECIMAL\(\d{1,2},\d{1,2}\)))(?= when |$)", re.M
+)
 _TYPES = frozenset(
     f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128)
 ) | {"DOUBLE", "FLOAT", "BOOL", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL"}  # fmt: skip
 _DATES = (("invalid date field", "DATE"), ("invalid timestamp field", "TIMESTAMP"))
-_CSV_LINE = re.compile(r"\ACSV Error on Line: (\d+)$", re.M)
-_CSV_COLUMNS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)$", re.M)
+
+_CSV_LINE = re.compile(r"\ACSV Error on Line: (\d{1,15})$", re.M)
+_CSV_SETTINGS = "\n\n  file = "
+# The line of the file is quoted before the reason, and only fixed advice follows the reason.
+_ADVICE = r"[^\n]*\n+(?:(?:Possible |\* )[^\n]*\n*)+\Z"
+_CSV_COLUMNS = re.compile(
+    r"^Expected Number of Columns: (\d{1,6}) Found: (\d{1,6})" + _ADVICE, re.M
+)
 _CSV_REASONS = {
-    "Invalid unicode (byte sequence mismatch) detected": "it is not UTF-8 text",
-    "Value with unterminated quote found": "a quote has no end",
-    "unterminated quote": "a quote has no end",
-    "Maximum line size": "it is too long",
-    "Error when converting column": "a value is not of the type of its column",
+    re.compile(f"^{words}{_ADVICE}", re.M): reason
+    for words, reason in {
+        r"Invalid unicode \(byte sequence mismatch\) detected": "it is not UTF-8 text",
+        r"Value with unterminated quote found": "a quote has no end",
+        r"Maximum line size": "it is too long",
+    }.items()
 }
 _LOCK_HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
-def explain(error: Exception, tables: Callable[[], Iterable[str]], reading: str) -> EngineError:
+def explain(
+    error: Exception, tables: Callable[[], Iterable[str]], reading: str, statement: str = ""
+) -> EngineError:
     """The EngineError for a statement that failed, without any value of the data.
 
-    `tables` answers with the tables there are; `reading` is what the source is called.
+    `tables` answers with the tables of the database; `reading` is what the source is called.
     """
     message = str(error)
     if isinstance(error, duckdb.ResourceInUseException):
@@ -62,30 +89,48 @@ def explain(error: Exception, tables: Callable[[], Iterable[str]], reading: str)
             "The DuckDB connection still has an unfinished result. Fetch all of it first, "
             "or pass connection.cursor()."
         )
-    if "Current transaction is aborted" in message:
+    if isinstance(error, duckdb.TransactionException) and message.startswith(_ABORTED):
         return EngineError(
             "The DuckDB connection is in a transaction that has failed. Roll it back first."
         )
     if isinstance(error, duckdb.ConnectionException) and "closed" in message:
         return EngineError("The DuckDB connection is closed.")
-    if "in read-only mode" in message:
-        return EngineError(f"The database is open for reading only. {_brief(message)}")
-    missing = _MISSING_TABLE.search(message) or _PYTHON_OBJECT.search(message)
-    if missing:
-        name = next((group for group in missing.groups() if group), "")
+    name = _missing_table(error, statement)
+    if name is not None:
         hint = suggest(name, tables(), "The tables there are:")
         return EngineError(f"There is no table {name!r} in the database. {hint}")
-    conflict = isinstance(error, duckdb.TransactionException) and "constraint" not in message
+    conflict = isinstance(error, duckdb.TransactionException) and _CONFLICT.match(message)
     if isinstance(error, _ABOUT_NAMES) or conflict:
-        return EngineError(f"DuckDB refused. {_brief(message)}")
-    return EngineError(_about_a_file(message, reading) or _about_values(error, reading))
+        return EngineError(f"DuckDB refused. {_brief(message)}{_marked_line(error)}")
+    if isinstance(error, duckdb.InvalidInputException) and _READ_ONLY.match(message):
+        return EngineError(
+            "The database is open for reading only, and a statement would change it. Open it for "
+            "writing, or publish into another one."
+        )
+    return EngineError(_about_a_file(error, reading) or _about_values(error, reading))
 
 
-def _about_a_file(message: str, reading: str) -> str | None:
+def _missing_table(error: Exception, statement: str) -> str | None:
+    """The table that a statement names and the database lacks; None if the error is another."""
+    if isinstance(error, duckdb.CatalogException):
+        missing = _MISSING_TABLE.match(str(error))
+    elif isinstance(error, duckdb.InvalidInputException):
+        missing = _PYTHON_OBJECT.match(str(error))
+    else:
+        return None
+    name = next((group for group in missing.groups() if group), "") if missing else ""
+    # By its last part: DuckDB puts the schema before it.
+    named = name and name.rpartition(".")[2] in without_literals(statement)
+    return name if named else None
+
+
+def _about_a_file(error: Exception, reading: str) -> str | None:
     """What is wrong with a file that cannot be read; None if the error is another one."""
-    text = message.removeprefix("Invalid Input Error: ")
+    if not isinstance(error, duckdb.InvalidInputException | duckdb.ConversionException):
+        return None
+    _, _, text = str(error).partition(" Error: ")
     if text.startswith("CSV Error"):
-        reason = f"It is not a well-formed CSV file: {_csv_reason(text)} Correct it there."
+        reason = f"It is not a well-formed CSV file: {_csv_reason(error, text)} Correct it there."
     elif text.startswith("Error when sniffing file"):
         reason = (
             "It is not a CSV file that can be understood: no separator and quotes fit all of its "
@@ -100,10 +145,22 @@ def _about_a_file(message: str, reading: str) -> str | None:
     return f"{what[0].upper()}{what[1:]} cannot be read. {reason}"
 
 
+def _csv_reason(error: Exception, text: str) -> str:
+    line = _CSV_LINE.match(text)
+    where = f"line {int(line[1]):,}: " if line else ""
+    if isinstance(error, duckdb.ConversionException):
+        return f"{where}a value is not of the type of its column."
+    said = text.rpartition(_CSV_SETTINGS)[0]
+    columns = _CSV_COLUMNS.search(said)
+    if columns:
+        return f"{where}expected {counted(int(columns[1]), 'column')}, found {int(columns[2])}."
+    reasons = (reason for words, reason in _CSV_REASONS.items() if words.search(said))
+    return f"{where}{next(reasons, 'it does not fit the others')}."
+
+
 def _about_values(error: Exception, reading: str) -> str:
     """What kind of error it was, where, and what to do; what DuckDB quoted is left out."""
-    kind = _KIND.match(str(error))
-    said = f" ({kind[1].lower()} error)" if kind else ""
+    said = f" ({_kind(error)} error)"
     if isinstance(error, duckdb.ConversionException):
         found = _type_in(str(error))
         into = f" to {found}" if found else " to another type"
@@ -118,7 +175,10 @@ def _about_values(error: Exception, reading: str) -> str:
     )
 
 
-_KIND = re.compile(r"\A([A-Z][A-Za-z ]{2,30}) Error: ")
+def _kind(error: Exception) -> str:
+    """The kind of an error in words, by its type: of InvalidInputException "invalid input"."""
+    name = type(error).__name__.removesuffix("Exception").removesuffix("Error")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() or "other"
 
 
 def _type_in(message: str) -> str | None:
@@ -132,22 +192,11 @@ def _type_in(message: str) -> str | None:
     return str(found[-1]) if known else None
 
 
-def _csv_reason(message: str) -> str:
-    line, columns = _CSV_LINE.search(message), _CSV_COLUMNS.search(message)
-    where = f"line {int(line[1]):,}: " if line else ""
-    if columns:
-        return f"{where}expected {counted(int(columns[1]), 'column')}, found {columns[2]}."
-    for words, reason in _CSV_REASONS.items():
-        if words in message:
-            return f"{where}{reason}."
-    return f"{where}it does not fit the others."
-
-
 def explain_opening(error: Exception, path: Path) -> EngineError:
     """The EngineError for a database file that cannot be opened."""
     message = str(error)
-    holder = _LOCK_HOLDER.search(message)
-    if "Could not set lock" in message:
+    if isinstance(error, duckdb.IOException) and "Could not set lock" in message:
+        holder = _LOCK_HOLDER.search(message)
         who = f" (PID {holder[1]})" if holder else ""
         return EngineError(
             f"Database {path} is open in another process{who}. "
@@ -173,6 +222,11 @@ def refuse_other_files(path: Path) -> None:
 
 
 def _brief(message: str) -> str:
-    """The first paragraph and the marked line; DuckDB adds long lists of reader settings."""
-    first, *others = message.strip().split("\n\n")
-    return "\n".join([first, *(part for part in others if part.startswith("LINE "))])
+    """The first paragraph; DuckDB adds long lists of settings, and lines of SQL with values."""
+    return message.strip().split("\n\n", maxsplit=1)[0]
+
+
+def _marked_line(error: Exception) -> str:
+    """The line of SQL that cannot be parsed, which is a line of the user's own query."""
+    parts = str(error).strip().split("\n\n") if isinstance(error, duckdb.ParserException) else []
+    return "".join(f"\n{part}" for part in parts if part.startswith("LINE "))

@@ -9,6 +9,7 @@ import pytest
 
 from sqlanon.engines.base import Statement, Tracer
 from sqlanon.engines.duckdb import DuckDBEngine, open_memory
+from sqlanon.engines.literals import UNREADABLE, without_literals
 from sqlanon.errors import EngineError
 
 
@@ -72,14 +73,40 @@ def test_only_the_last_statements_are_kept() -> None:
     assert [each.rows for each in seen] == [0, 1, 2, 3, 4]
 
 
-def test_statements_are_logged_at_debug(
+def test_statements_are_logged_at_debug_without_literals(
     engine: DuckDBEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG, logger="sqlanon.sql"):
-        engine.fetch("SELECT 42 AS answer")
+    with caplog.at_level(logging.DEBUG):  # of everything, as many programs set it
+        engine.fetch("SELECT 42 AS answer, 'zq7' AS name -- of zq7")
     (record,) = caplog.records
     assert record.levelno == logging.DEBUG
-    assert record.getMessage().endswith(" s, 1 rows: SELECT 42 AS answer")
+    assert record.getMessage().endswith(" s, 1 rows: SELECT ? AS answer, ? AS name")
+    assert engine.tracer.statements[0].sql.startswith("SELECT 42 AS answer, 'zq7'")
+
+
+def test_literals_are_logged_when_asked_for(
+    engine: DuckDBEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        caplog.at_level(logging.DEBUG, logger="sqlanon.sql"),
+        caplog.at_level(logging.DEBUG, logger="sqlanon.sql.literals"),
+    ):
+        engine.fetch("SELECT 42 AS answer")
+    assert caplog.records[0].getMessage().endswith(": SELECT 42 AS answer")
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("SELECT 'it''s', \"it's\" FROM t", 'SELECT ?, "it\'s" FROM t'),
+        ("SELECT $$zq7$$, $a$zq7$a$, E'zq\\'7', 0x1F, 1e5, -1_000", "SELECT ?, ?, ?, ?, ?, -?"),
+        ("SELECT $1::BIGINT[], $key /* zq7 */ FROM t", "SELECT $1::BIGINT[], $key FROM t"),
+        ("SELECT DATE '2020-01-01', q0\n-- zq7\nFROM t2", "SELECT DATE ?, q0\nFROM t2"),
+        ("SELECT 'zq7", UNREADABLE),
+    ],
+)
+def test_without_literals(sql: str, shown: str) -> None:
+    assert without_literals(sql) == shown
 
 
 def test_engines_may_share_a_tracer(engine: DuckDBEngine) -> None:
