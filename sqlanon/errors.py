@@ -5,11 +5,23 @@ The command line prints the message alone and exits with `exit_status`; a traceb
 always a defect of sqlanon, never the answer to a user's mistake.
 """
 
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Self
+
 
 class SqlanonError(Exception):
     """Root of all errors meant for the user."""
 
     exit_status = 1
+
+    def reworded(self, message: str) -> Self:
+        """The same error with another message."""
+        other = copy.copy(self)
+        other.args = (message,)
+        return other
 
 
 class ResourceError(SqlanonError):
@@ -29,9 +41,22 @@ class DomainError(SqlanonError):
 
 
 class UncoveredValueError(DomainError):
-    """The data hold values that the declared domain does not cover."""
+    """The data hold values that the declared domain does not cover.
+
+    The message has counts only. `values` has by column the first MOST_VALUES of the values,
+    which are private data.
+    """
 
     exit_status = 4
+    MOST_VALUES = 100
+
+    def __init__(
+        self, message: str, values: Mapping[str, Sequence[str | None]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.values = {
+            column: tuple(found[: self.MOST_VALUES]) for column, found in (values or {}).items()
+        }
 
 
 class HierarchyError(SqlanonError):

@@ -131,14 +131,15 @@ def test_a_subject_must_be_there_in_every_row(tmp_path: Path) -> None:
         anonymizer.measure(SCHEME)
 
 
-def test_values_outside_the_domain_are_named(tmp_path: Path) -> None:
+def test_values_outside_the_domain_are_counted(tmp_path: Path) -> None:
     file = write_folder(tmp_path, csv="age,sex,outcome\n21,F,yes\n41,X,no\n")
     with sqlanon.load(file) as anonymizer, pytest.raises(UncoveredValueError) as caught:
         anonymizer.measure(SCHEME)
     age, sex, advice = str(caught.value).splitlines()
     assert age.startswith("column 'age': ")
-    assert age.endswith("outside the declared range [20, 40]: '41'")
-    assert sex.endswith("outside the declared values: 'X'")
+    assert age.endswith("1 row has 1 value outside the declared range [20, 40]")
+    assert sex.endswith("1 row has 1 value outside the declared values")
+    assert caught.value.values == {"age": ("41",), "sex": ("X",)}
     assert advice.startswith("widen the domain")
 
 

@@ -70,8 +70,41 @@ def test_measure_with_a_workspace(run: Run, folder: Path) -> None:
 def test_values_that_the_domain_does_not_cover(run: Run, tmp_path: Path) -> None:
     write_folder(tmp_path, csv=CSV + "55,F,no\n")
     said = message(4, run(*MEASURE))
-    assert said.startswith("error: column 'age': 1 row")
-    assert "outside the declared range [20, 40]: '55'" in said
+    assert said.startswith("error: column 'age': 1 row has 1 value outside the declared range")
+    assert said.endswith("--show-values lists the values, which are private data.")
+    assert "55" not in said
+    assert message(4, run(*MEASURE, "--show-values")).endswith("\n  'age': '55'")
+    assert message(4, run("search", "policy.yml", "--show-values")).endswith("\n  'age': '55'")
+
+
+def test_new_values_of_a_scheme_are_counted(run: Run, tmp_path: Path) -> None:
+    columns = changed()["columns"] | {"sex": {"role": "quasi"}}
+    write_folder(tmp_path, changed(columns=columns, publish={"file": "out.csv"}))
+    scheme = {
+        "columns": {"age": {"cuts": []}, "sex": {"groups": [["F"], ["M"]]}},
+        "domains": {"sex": ["F", "M"]},
+    }
+    (tmp_path / "fine.json").write_text(json.dumps(scheme))
+    (tmp_path / "people.csv").write_text(CSV + "21,zq7,no\n22,zq7,no\n23,,no\n")
+    for command in ("measure", "publish", "utility"):
+        arguments = (command, "policy.yml", "--scheme", "fine.json")
+        said = message(4, run(*arguments))
+        assert "'sex' in 3 rows" in said, command
+        assert "zq7" not in said
+        assert said.endswith("--show-values lists the values, which are private data.")
+        said = message(4, run(*arguments, "--show-values"))
+        assert said.endswith("\n  'sex': 'zq7', NULL"), command
+
+
+def test_logged_statements_hold_no_values(tmp_path: Path) -> None:
+    columns = changed()["columns"] | {"sex": {"role": "quasi"}}
+    write_folder(tmp_path, changed(columns=columns), CSV.replace("F", "zq7"))
+    done = process(tmp_path, "-v", "search", "policy.yml", "-q")
+    assert (done.status, done.out) == (0, "")
+    assert 'FROM "masks_1"' in done.err  # the queries that score schemes
+    arguments = ("-v", "utility", "policy.yml", "--scheme", "result.json#0")
+    assert "zq7" not in process(tmp_path, *arguments).err
+    assert "zq7" in process(tmp_path, *arguments, "--show-values").err
 
 
 def test_a_policy_with_mistakes(run: Run, tmp_path: Path) -> None:
@@ -151,7 +184,9 @@ def test_verbose_shows_sql_on_standard_error_only(run: Run, folder: Path) -> Non
     assert done.status == 0
     assert done.out == plain.out
     assert "GROUP BY" in done.err
-    assert "people.csv" in done.err
+    assert "READ_CSV(?" in done.err
+    shown = process(folder, "-v", *MEASURE, "--json", "--show-values")
+    assert "READ_CSV('people.csv'" in shown.err
 
 
 def test_labels_are_not_markup(run: Run, tmp_path: Path) -> None:

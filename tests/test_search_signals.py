@@ -41,7 +41,7 @@ def stopped(
         )  # fmt: skip
     try:
         deadline = time.monotonic() + 60
-        while "score_masks" not in log.read_text() and time.monotonic() < deadline:
+        while "candidates AS (" not in log.read_text() and time.monotonic() < deadline:
             time.sleep(0.02)
         for each in sent:
             search.send_signal(each)

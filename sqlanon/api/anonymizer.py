@@ -188,7 +188,7 @@ class Anonymizer(Searching):
             hidden = self.policy.hide(str(error)) + already
             if hidden == str(error):
                 raise
-            raise type(error)(hidden) from None
+            raise error.reworded(hidden) from None
         finally:
             if ours:
                 self._reopen()

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.api.bind import quasis_of
 from sqlanon.api.release import item_of
-from sqlanon.compile import Generalized, Recipe, compile_release
+from sqlanon.compile import Generalized, Recipe, compile_release, compile_uncovered
 from sqlanon.domain import Domain, ValueDomain
 from sqlanon.engines import Source
 from sqlanon.errors import PolicyError, SchemeError, UncoveredValueError
@@ -109,14 +109,18 @@ def refuse_uncovered(policy: Policy, source: Source, document: Any, origin: str)
     partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     generalized = tuple(_by_value(item) for item in items if isinstance(item, Generalized))
-    compiled = compile_release(Recipe(source.relation, generalized, k=1))
-    (row,) = source.engine.fetch(compiled.unseen).to_pylist()
+    recipe = Recipe(source.relation, generalized, k=1)
+    (row,) = source.engine.fetch(compile_release(recipe).unseen).to_pylist()
     found = [(name, int(count)) for name, count in row.items() if count]
     if found:
         listed = ", ".join(f"{name!r} in {counted(count, 'row')}" for name, count in found)
         raise UncoveredValueError(
             f"The source holds values that the scheme in {origin} does not cover: {listed}. "
-            "Search again for a scheme of these data, or leave such rows out with a query"
+            "Search again for a scheme of these data, or leave such rows out with a query",
+            {
+                name: source.engine.fetch(compile_uncovered(recipe, name))["value"].to_pylist()
+                for name, _ in found
+            },
         )
 
 

@@ -107,7 +107,7 @@ def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
         already = released_before(policy, source)
         if not already or already in str(error):
             raise
-        raise type(error)(f"{error}{already}") from None
+        raise error.reworded(f"{error}{already}") from None
 
 
 def released_rows(**place: Any) -> pa.Table:

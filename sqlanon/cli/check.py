@@ -18,6 +18,7 @@ from sqlanon.api.recheck import Recheck, recheck
 from sqlanon.cli.checked import show_check
 from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
+from sqlanon.cli.values import showing_values
 from sqlanon.engines import Source
 from sqlanon.errors import ArgumentError
 from sqlanon.privacy import Distance
@@ -154,8 +155,9 @@ def check(
         return
     if not quasi:
         raise click.UsageError("name the quasi-identifiers with --qi, or give a --certificate")
-    opened = open_checked(source, table=table, query=query)
     with ExitStack() as stack:
+        stack.enter_context(showing_values(show_values))
+        opened = open_checked(source, table=table, query=query)
         stack.callback(opened.engine.close)
         columns = columns_named(opened, quasi, "--qi")
         secret = columns_named(opened, sensitive, "--sensitive")

@@ -16,6 +16,7 @@ from sqlanon.cli.output import (
     print_json,
     print_scores,
 )
+from sqlanon.cli.values import may_show_values
 
 
 @click.command(epilog="Example: sqlanon measure policy.yml --scheme scheme.json --json | jq .k")
@@ -31,6 +32,7 @@ from sqlanon.cli.output import (
     help="A DuckDB file that keeps measurements for the next run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@may_show_values
 def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) -> None:
     """Score one scheme: k, classes, information loss, bias.
 

@@ -16,6 +16,7 @@ from sqlanon.api import Anonymizer, Release
 from sqlanon.api.places import released_before
 from sqlanon.api.solution import format_label
 from sqlanon.cli.output import console, end, print_json
+from sqlanon.cli.values import may_show_values
 from sqlanon.errors import PublishError
 from sqlanon.model import Mode, counted
 
@@ -44,6 +45,7 @@ NOT_DONE = 1
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 @click.pass_obj
+@may_show_values
 def publish(
     done: list[str],
     policy: Path,

@@ -27,6 +27,7 @@ from sqlanon.cli.output import (
 from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.settings import WithSettings
 from sqlanon.cli.tables import cell
+from sqlanon.cli.values import may_show_values
 from sqlanon.cli.walk import walk
 from sqlanon.errors import SearchError
 from sqlanon.model import counted
@@ -73,6 +74,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no tables.")
 @ending_on_sigterm()
+@may_show_values
 def search(
     policy: Path,
     method: str | None,

@@ -10,6 +10,7 @@ import click
 
 import sqlanon
 from sqlanon.cli.output import REQUIREMENT_FAILS, print_json
+from sqlanon.cli.values import may_show_values
 from sqlanon.compile.text import DIALECTS
 from sqlanon.errors import SchemeError, UncoveredValueError
 
@@ -30,6 +31,7 @@ from sqlanon.errors import SchemeError, UncoveredValueError
     help="The database that is to read it, such as duckdb, postgres or spark.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@may_show_values
 def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
     """Print the SQL that builds the release of a scheme.
 

@@ -17,6 +17,7 @@ import sqlanon
 from sqlanon.api.solution import format_label
 from sqlanon.cli.numbers import Whole
 from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
+from sqlanon.cli.values import may_show_values
 from sqlanon.documents import read_text
 from sqlanon.errors import UtilityError
 from sqlanon.utility import MODELS, Utility
@@ -68,6 +69,7 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
     help="What predicts it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@may_show_values
 def utility(
     policy: Path,
     scheme: str,

@@ -3,7 +3,7 @@
 from sqlanon.compile.population import compile_population
 from sqlanon.compile.present import NOT_IN_SCHEME, Released, released
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
-from sqlanon.compile.select import Compiled, compile_release
+from sqlanon.compile.select import Compiled, compile_release, compile_uncovered
 from sqlanon.compile.text import release_text, statement_text
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Verbatim",
     "compile_population",
     "compile_release",
+    "compile_uncovered",
     "release_text",
     "released",
     "statement_text",

@@ -27,9 +27,10 @@ from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbati
 from sqlanon.compile.rows import covered_rows, read_from
 from sqlanon.compile.values import as_it_is, cell, is_not_null, is_null
 from sqlanon.compile.violations import Scene, unsafe_classes
-from sqlanon.errors import CompileError
+from sqlanon.errors import CompileError, UncoveredValueError
 from sqlanon.model import Order, Unseen
 
+MOST_LISTED = UncoveredValueError.MOST_VALUES
 PSEUDONYM_LENGTH = 32
 """Hexadecimal digits of a pseudonym: 128 bits."""
 
@@ -76,6 +77,11 @@ def compile_release(
             "the marked rows might become too few later"
         )
     return _Select(recipe, guarded, keep_subject, standard, only_suppressed).compiled()
+
+
+def compile_uncovered(recipe: Recipe, name: str) -> exp.Query:
+    """Lists the values of one generalized column that belong to no group, most rows first."""
+    return _Select(recipe, False, False, False, False).uncovered(name)
 
 
 class _Select:
@@ -223,6 +229,20 @@ class _Select:
         if self._recipe.order is Order.SHUFFLED:
             return select.order_by(exp.Rand())
         return select.order_by(*ordinals(self._recipe.released_names))
+
+    def uncovered(self, name: str) -> exp.Query:
+        (as_sql,) = (
+            as_sql
+            for item, as_sql in self._written
+            if isinstance(item, Generalized) and item.name == name
+        )
+        listed = exp.select(exp.cast(cell(name), "text").as_("value", quoted=True))
+        if as_sql.covered is not None:
+            listed = listed.where(exp.Is(this=as_sql.covered.copy(), expression=exp.true()).not_())
+        select, lists = read_from(listed, self._recipe.source, self._columns)
+        most = exp.Count(this=exp.Star()).desc()
+        ordered = select.group_by("1").order_by(most, "1").limit(MOST_LISTED)
+        return with_ctes(ordered, [list_cte(each) for each in lists])
 
     def _unseen(self) -> exp.Query:
         counts = []

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sqlanon import resources
+from sqlanon.engines.base import Tracer
 from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
 from sqlanon.engines.interrupt import keeping_interrupts
 from sqlanon.errors import EngineError
@@ -36,6 +37,8 @@ SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal
 ORDER BY table_name, column_index
 """
 """Asks a database for all its tables and views, a row for every column."""
+SELECT = "SELECT * FROM evaluation WHERE histogram = ? AND label = ? AND demands = ?"
+INSERT = "INSERT OR REPLACE INTO evaluation BY NAME FROM incoming"
 ARRAYS = ("loss", "size", "classes", "rows", "rows_squared", "minority", "small_loss", "bad")
 REALS = ("reached", "ambiguity")
 
@@ -93,12 +96,12 @@ class _Table:
     def __init__(self, keys: dict[str, str], workspace: str | Path) -> None:
         self._keys = keys
         self._pending: dict[str, Measurement] = {}
+        self._tracer = Tracer()
         self._connection = _open(Path(workspace))
+        create = resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
         try:
-            with _private_files():
-                self._connection.execute(
-                    resources.path("sql", "evaluation_table.sql").read_text(encoding="utf-8")
-                )
+            with _private_files(), self._tracer.running(create):
+                self._connection.execute(create)
             with keeping_interrupts():
                 self.stored = self._load()
         except duckdb.Error as error:
@@ -133,8 +136,8 @@ class _Table:
                 [None if a is None else a.ravel() for a in lists], pa.list_(kind)
             )
         self._connection.register("incoming", pa.table(columns))
-        with keeping_interrupts(), _private_files():
-            self._connection.execute("INSERT OR REPLACE INTO evaluation BY NAME FROM incoming")
+        with keeping_interrupts(), _private_files(), self._tracer.running(INSERT):
+            self._connection.execute(INSERT)
         self._connection.unregister("incoming")
         self._pending.clear()
 
@@ -144,10 +147,9 @@ class _Table:
             self._connection.close()
 
     def _load(self) -> dict[str, Measurement]:
-        found = self._connection.execute(
-            "SELECT * FROM evaluation WHERE histogram = ? AND label = ? AND demands = ?",
-            list(self._keys.values()),
-        ).fetchall()
+        with self._tracer.running(SELECT) as running:
+            found = self._connection.execute(SELECT, list(self._keys.values())).fetchall()
+            running.rows = len(found)
         names = [d[0] for d in self._connection.description or ()]
         return {
             row["scheme"]: _measurement(row)

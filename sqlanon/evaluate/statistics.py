@@ -17,7 +17,7 @@ from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.value_sets import Members, ValueSets
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.measurement import Ints
-from sqlanon.model import sort_key
+from sqlanon.model import format_value, sort_key
 from sqlanon.privacy import Measure, Statistic
 from sqlanon.render import Sql
 
@@ -160,7 +160,7 @@ def ancestors_of(tree: Hierarchy, domain: ValueDomain) -> Ints:
     There are two levels at least: a hierarchy of one value has none above it, for NULL.
     """
     places = {sort_key(leaf): i for i, leaf in enumerate(tree.parsed(domain.kind))}
-    missing = sum(sort_key(value) not in places for value in domain.values)
+    missing = [format_value(value) for value in domain.values if sort_key(value) not in places]
     tree.refuse_without_leaf(domain.column, missing)
     groups = np.array([tree.groups(level) for level in range(tree.height + 1)], dtype=np.int64)
     found = groups[:, [places[sort_key(value)] for value in domain.values]]

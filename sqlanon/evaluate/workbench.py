@@ -139,11 +139,12 @@ class Workbench:
         details = bool(detail.budget) and self._asks_for_details
         if details:
             arguments += [detail.below, detail.budget]
-        name, statement = self._statement(database, layout, group.rolled_up, details)
+        statement = self._statement(database, layout, group.rolled_up, details)
         with self._lock:
             self.queries += 1
-        with keeping_interrupts(), self.tracer.running(f"{name} -- {len(members)} schemes"):
+        with keeping_interrupts(), self.tracer.running(statement.query) as running:
             fetched = database.connection.execute(statement, arguments).fetchnumpy()
+            running.rows = len(next(iter(fetched.values())))
         found = {column: np.asarray(values) for column, values in fetched.items()}
         return found if self._judge is None else self._judge.read(found, layout, detail)
 
@@ -153,13 +154,13 @@ class Workbench:
 
     def _statement(
         self, database: Database, layout: Layout, rolled_up: bool, details: bool
-    ) -> tuple[str, duckdb.Statement]:
-        """A parsed statement and its name; parsing it anew would cost as much as running it."""
+    ) -> duckdb.Statement:
+        """A parsed statement; parsing it anew would cost as much as running it."""
         name = f"score_{self._tables[layout]}_{int(rolled_up)}{int(details)}"
         if name not in database.parsed:
             sql = self.sql(layout, rolled_up=rolled_up, details=details)
             (database.parsed[name],) = database.connection.extract_statements(sql)
-        return name, database.parsed[name]
+        return database.parsed[name]
 
     def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
         """The query that scores candidates of a layout."""
@@ -221,7 +222,7 @@ class Workbench:
         self._create(name, table)
 
     def _create(self, name: str, table: pa.Table) -> None:
-        with keeping_interrupts(), self.tracer.running(f"CREATE TABLE {name}"):
+        with keeping_interrupts(), self.tracer.running(Database.CREATE.format(name)):
             for database in self._databases:
                 database.load(name, table)
 
@@ -230,7 +231,8 @@ class Workbench:
         with keeping_interrupts():
             for database in self._databases:
                 for table in (name, f"{name}_labels", *beside):
-                    database.drop(table)
+                    with self.tracer.running(Database.DROP.format(table)):
+                        database.drop(table)
 
     def close(self) -> None:
         self._pool.shutdown()
@@ -240,6 +242,9 @@ class Workbench:
 
 class Database:
     """A worker's own database: shared ones make single-threaded queries wait for each other."""
+
+    CREATE = "CREATE TABLE {} AS FROM incoming"
+    DROP = "DROP TABLE IF EXISTS {}"
 
     def __init__(self) -> None:
         self.connection = duckdb.connect(":memory:", config={"threads": 1})
@@ -251,13 +256,13 @@ class Database:
 
     def load(self, name: str, table: pa.Table) -> None:
         self.connection.register("incoming", table)
-        self.connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+        self.connection.execute(self.CREATE.format(name))
         self.connection.unregister("incoming")
 
     def drop(self, name: str) -> None:
         for statement in [s for s in self.parsed if s.startswith(f"score_{name}_")]:
             del self.parsed[statement]
-        self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+        self.connection.execute(self.DROP.format(name))
 
 
 def _narrow(counts: Ints) -> Numbers:

@@ -157,12 +157,13 @@ class Hierarchy:
             values.append(value)
         return tuple(values)
 
-    def refuse_without_leaf(self, column: str, values: int) -> None:
-        """Raises UncoveredValueError where so many values of a sensitive column have no leaf."""
+    def refuse_without_leaf(self, column: str, values: Sequence[str]) -> None:
+        """Raises UncoveredValueError where values of a sensitive column have no leaf."""
         if values:
             raise UncoveredValueError(
-                f"Hierarchy {self.origin} has no leaf for {counted(values, 'value')} of the "
-                f"sensitive column {column!r}. Add a line for each, or leave the hierarchy out."
+                f"Hierarchy {self.origin} has no leaf for {counted(len(values), 'value')} of the "
+                f"sensitive column {column!r}. Add a line for each, or leave the hierarchy out.",
+                {column: values},
             )
 
     def count_partitions(self) -> int:

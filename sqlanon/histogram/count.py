@@ -176,16 +176,17 @@ class Counter:
         return np.column_stack(codes).astype(np.int32), rows
 
     def _refuse_uncovered(self, encoded: Sequence[Encoded]) -> None:
-        problems = []
+        problems, values = [], {}
         for quasi, counted, result in zip(self.quasis, self.atoms, encoded, strict=True):
             uncovered = result.uncovered
             if isinstance(counted.domain, IntervalDomain) and (result.codes == OUTSIDE).any():
                 uncovered = self._outside_range(counted)
             if uncovered:
                 problems.append(describe_uncovered(quasi.name, uncovered, _declaration(quasi)))
+                values[quasi.name] = [value for value, _ in uncovered]
         if problems:
             advice = "widen the domain, correct the values, or leave the rows out of the source"
-            raise UncoveredValueError("\n".join([*problems, advice]))
+            raise UncoveredValueError("\n".join([*problems, advice]), values)
 
     def _outside_range(self, counted: Counted) -> tuple[tuple[str, int], ...]:
         text = render(

@@ -17,8 +17,8 @@ from sqlanon.errors import DomainError
 from sqlanon.histogram.atoms import OUTSIDE
 from sqlanon.histogram.histogram import Codes, Ints
 from sqlanon.model import Kind, Value, format_value, parse_value, sort_key
+from sqlanon.model import counted as amount
 
-SHOWN = 5
 """How many offending values a message names."""
 
 
@@ -98,11 +98,9 @@ def _value(raw: Any, kind: Kind) -> Value:
 
 
 def describe_uncovered(name: str, uncovered: Sequence[tuple[str, int]], declared: str) -> str:
-    """The sentence that tells a user which values a declared domain lacks."""
-    shown = ", ".join(repr(value) for value, _ in uncovered[:SHOWN])
-    more = f" and {len(uncovered) - SHOWN} more" if len(uncovered) > SHOWN else ""
+    """Says how many values a declared domain lacks, and how many rows have them."""
     rows = sum(count for _, count in uncovered)
     return (
-        f"column {name!r}: {rows:,} {'rows have' if rows != 1 else 'row has'} a value outside "
-        f"{declared}: {shown}{more}"
+        f"column {name!r}: {amount(rows, 'row')} {'have' if rows != 1 else 'has'} "
+        f"{amount(len(uncovered), 'value')} outside {declared}"
     )

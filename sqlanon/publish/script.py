@@ -7,7 +7,7 @@ from dataclasses import replace as changed
 
 from sqlglot import exp
 
-from sqlanon.compile import Compiled, Recipe, compile_release, statement_text
+from sqlanon.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.engines import TableDetails
 from sqlanon.errors import PublishError
 from sqlanon.model import Mode
@@ -35,7 +35,9 @@ class Script:
     def __init__(self, release: Release, place: Place, dialect: str) -> None:
         self._release, self._place, self._dialect = release, place, dialect
         guarded = release.mode is Mode.VIEW
-        recipe: Recipe = changed(release.recipe, source=place.source, population=place.population)
+        self._recipe = recipe = changed(
+            release.recipe, source=place.source, population=place.population
+        )
         keep = recipe.subject is not None
         self.compiled: Compiled = compile_release(recipe, guarded=guarded, keep_subject=keep)
         self.released: Compiled = compile_release(recipe, guarded=guarded)
@@ -62,6 +64,10 @@ class Script:
     def unseen(self) -> str:
         """Counts values that belong to no group."""
         return self._pretty(self.compiled.unseen)
+
+    def uncovered(self, name: str) -> str:
+        """Lists the values of a column that belong to no group."""
+        return self._pretty(compile_uncovered(self._recipe, name))
 
     @property
     def source_rows(self) -> str:

@@ -69,7 +69,7 @@ def build_stage(
     try:
         verification = verify_release(engine, place.stage, expected)
     except UncoveredValueError as error:  # of a sensitive column's hierarchy
-        raise UncoveredValueError(f"{error} {UNCHANGED}") from None
+        raise error.reworded(f"{error} {UNCHANGED}") from None
     if not verification.holds:
         listed = "".join(f"\n  {problem}" for problem in verification.problems)
         raise VerificationError(f"The release was not published:{listed}\n{UNCHANGED}")
@@ -118,7 +118,8 @@ def _count_unseen(engine: PublishingEngine, release: Release, script: Script) ->
         raise UncoveredValueError(
             f"The source holds values that the scheme does not cover: {listed}. Find a new "
             "scheme, or say with `publish.unseen` what becomes of such rows. "
-            f"{UNCHANGED}"
+            f"{UNCHANGED}",
+            {name: engine.fetch(script.uncovered(name))["value"].to_pylist() for name in found},
         )
     return counts
 

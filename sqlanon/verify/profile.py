@@ -84,7 +84,8 @@ class Profile:
         texts = map(format_value, tree.parsed(self.kind))
         leaves = {key(text, self.kind): number for number, text in enumerate(texts)}
         leaves[None] = -1
-        tree.refuse_without_leaf(self.column, sum(each not in leaves for each in self.keys))
+        missing = [str(each) for each in self.keys if each not in leaves]
+        tree.refuse_without_leaf(self.column, missing)
         return np.array([leaves[each] for each in self.keys], np.int64)
 
 

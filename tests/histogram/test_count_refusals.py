@@ -27,9 +27,16 @@ def refusal(error: type[Exception], data: pa.Table | str, *quasis: Quasi, **opti
 
 
 def uncovered(data: pa.Table | str, *quasis: Quasi, **options) -> str:
-    message = refusal(UncoveredValueError, data, *quasis, **options)
+    """What is said, each line with the values that the error knows of the column."""
+    source = open_source(**({"query": data} if isinstance(data, str) else {"data": data}))
+    with pytest.raises(UncoveredValueError) as caught:
+        count(source, quasis, **options)
+    source.engine.close()
+    message = str(caught.value)
     assert message.endswith(ADVICE)
-    return message.removesuffix(ADVICE)
+    lines = message.removesuffix(ADVICE).splitlines()
+    found = [", ".join(map(repr, values)) for values in caught.value.values.values()]
+    return "\n".join(f"{line}: {values}" for line, values in zip(lines, found, strict=True))
 
 
 def test_uncovered_values_have_an_exit_status() -> None:
@@ -39,10 +46,10 @@ def test_uncovered_values_have_an_exit_status() -> None:
 def test_values_that_a_list_lacks() -> None:
     data = pa.table({"c": ["a", "b", "x", "x", "y", None]})
     assert uncovered(data, Quasi("c", values=("a", "b"))) == (
-        "column 'c': 3 rows have a value outside the declared values: 'x', 'y'"
+        "column 'c': 3 rows have 2 values outside the declared values: 'x', 'y'"
     )
     assert uncovered(data, Quasi("c", values=("a", "b", "x"))) == (
-        "column 'c': 1 row has a value outside the declared values: 'y'"
+        "column 'c': 1 row has 1 value outside the declared values: 'y'"
     )
 
 
@@ -50,22 +57,22 @@ def test_values_that_a_hierarchy_lacks() -> None:
     tree = Hierarchy.from_rows([["1", "*"], ["2", "*"]], "numbers.csv")
     data = pa.table({"n": [1, 2, 3, 3]})
     assert uncovered(data, Quasi("n", hierarchy=tree)) == (
-        "column 'n': 2 rows have a value outside the hierarchy numbers.csv: '3'"
+        "column 'n': 2 rows have 1 value outside the hierarchy numbers.csv: '3'"
     )
 
 
 def test_values_outside_a_range() -> None:
     data = pa.table({"n": [0, 10, 11, 11, -1, None]})
     assert uncovered(data, Quasi("n", range=(0, 10), granularity=5)) == (
-        "column 'n': 3 rows have a value outside the declared range [0, 10]: '11', '-1'"
+        "column 'n': 3 rows have 2 values outside the declared range [0, 10]: '11', '-1'"
     )
 
 
 def test_only_the_first_values_are_named() -> None:
     data = pa.table({"n": list(range(1000, 3000))})
+    listed = ", ".join(repr(str(number)) for number in range(1000, 1100))
     assert uncovered(data, Quasi("n", range=(0, 10), granularity=5)) == (
-        "column 'n': 2,000 rows have a value outside the declared range [0, 10]: "
-        "'1000', '1001', '1002', '1003', '1004' and 1995 more"
+        f"column 'n': 2,000 rows have 2,000 values outside the declared range [0, 10]: {listed}"
     )
 
 
@@ -73,22 +80,24 @@ def test_every_column_at_fault_is_named() -> None:
     data = pa.table({"a": [1, 9], "b": ["x", "y"]})
     quasis = [Quasi("a", range=(0, 5), granularity=1), Quasi("b", values=("x",))]
     assert uncovered(data, *quasis, subject="b").splitlines() == [
-        "column 'a': 1 row has a value outside the declared range [0, 5]: '9'",
-        "column 'b': 1 row has a value outside the declared values: 'y'",
+        "column 'a': 1 row has 1 value outside the declared range [0, 5]: '9'",
+        "column 'b': 1 row has 1 value outside the declared values: 'y'",
     ]
 
 
 def test_nan_and_infinities_are_outside_every_range() -> None:
     data = pa.table({"x": pa.array([1.0, math.nan, math.inf, -math.inf, None])})
     message = uncovered(data, Quasi("x", range=(0, 2), granularity=0.5))
-    assert message.startswith("column 'x': 3 rows have a value outside the declared range [0, 2]: ")
+    assert message.startswith(
+        "column 'x': 3 rows have 3 values outside the declared range [0, 2]: "
+    )
     assert {"'nan'", "'inf'", "'-inf'"} == set(message.split(": ")[2].split(", "))
 
 
 def test_other_kinds_outside_a_range() -> None:
     days = pa.table({"d": [dt.date(2020, 12, 31), dt.date(2021, 6, 1)]})
     assert uncovered(days, Quasi("d", range=("2021-01-01", "2022-01-01"), granularity="month")) == (
-        "column 'd': 1 row has a value outside the declared range [2021-01-01, 2022-01-01]: "
+        "column 'd': 1 row has 1 value outside the declared range [2021-01-01, 2022-01-01]: "
         "'2020-12-31'"
     )
     infinite = "SELECT DATE 'infinity' AS d"
@@ -103,7 +112,7 @@ def test_other_kinds_outside_a_range() -> None:
 def test_names_do_not_confuse_the_search_for_outsiders(name: str) -> None:
     data = pa.table({name: [5, 50, 50], "other": [50, 5, 5], "VALUE 2": [1, 2, 3]})
     assert uncovered(data, Quasi(name, range=(0, 10), granularity=5)) == (
-        f"column {name!r}: 2 rows have a value outside the declared range [0, 10]: '50'"
+        f"column {name!r}: 2 rows have 1 value outside the declared range [0, 10]: '50'"
     )
 
 
