@@ -98,13 +98,17 @@ def test_new_values_of_a_scheme_are_counted(run: Run, tmp_path: Path) -> None:
 
 def test_logged_statements_hold_no_values(tmp_path: Path) -> None:
     columns = changed()["columns"] | {"sex": {"role": "quasi"}}
-    write_folder(tmp_path, changed(columns=columns), CSV.replace("F", "zq7"))
-    done = process(tmp_path, "-v", "search", "policy.yml", "-q")
-    assert (done.status, done.out) == (0, "")
-    assert 'FROM "masks_1"' in done.err  # the queries that score schemes
-    arguments = ("-v", "utility", "policy.yml", "--scheme", "result.json#0")
-    assert "zq7" not in process(tmp_path, *arguments).err
-    assert "zq7" in process(tmp_path, *arguments, "--show-values").err
+    policy = changed(columns=columns, publish={"file": "out.csv"})
+    write_folder(tmp_path, policy, CSV.replace("F", "zq7") + "21,X,no\n")
+    groups = {"age": {"cuts": []}, "sex": {"groups": [["M"], ["X", "zq7"]]}}
+    (tmp_path / "scheme.json").write_text(json.dumps({"columns": groups}))
+    arguments = ("-v", "publish", "policy.yml", "--scheme", "scheme.json", "-q")
+    for options, shown in (((), False), (("--show-values", "-y"), True)):
+        done = process(tmp_path, *arguments, *options)
+        assert done.status == 0, done.err
+        assert "WITH candidates AS (" in done.err  # the queries that score schemes
+        assert "READ_CSV(" in done.err
+        assert ("zq7" in done.err) is shown
 
 
 def test_a_policy_with_mistakes(run: Run, tmp_path: Path) -> None:
