@@ -102,11 +102,12 @@ def test_logged_statements_hold_no_values(tmp_path: Path) -> None:
     write_folder(tmp_path, policy, CSV.replace("F", "zq7") + "21,X,no\n")
     groups = {"age": {"cuts": []}, "sex": {"groups": [["M"], ["X", "zq7"]]}}
     (tmp_path / "scheme.json").write_text(json.dumps({"columns": groups}))
+    scored = process(tmp_path, "-v", "measure", "policy.yml", "--scheme", "scheme.json", "--json")
+    assert "WITH candidates AS (" in scored.err
     arguments = ("-v", "publish", "policy.yml", "--scheme", "scheme.json", "-q")
     for options, shown in (((), False), (("--show-values", "-y"), True)):
         done = process(tmp_path, *arguments, *options)
         assert done.status == 0, done.err
-        assert "WITH candidates AS (" in done.err  # the queries that score schemes
         assert "READ_CSV(" in done.err
         assert ("zq7" in done.err) is shown
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 from command_line import Run, message
 from small_table import changed, write_folder
@@ -55,6 +56,47 @@ def test_what_is_no_file(
     (folder / "folder").mkdir()
     with pytest.raises(SchemeError, match=r"cannot be read|is not the name of a file"):
         read(folder / name, SchemeError)
+
+
+NESTED = "(" * 3000 + "SELECT 1" + ")" * 3000
+WAREHOUSE = {"connection": "duckdb:///w.duckdb", "table": "people"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"privacy": {"k": int("9" * 400)}}, "privacy.k: a whole number has at most 38 digits"),
+        ({"publish": {"file": "a\0b.csv"}}, "publish.file: text cannot hold the character NUL"),
+        ({"source": {"file": "x" * 300 + ".csv"}}, "File name too long"),
+        ({"source": {"file": "deep/" * 2000 + "x.csv"}}, "File name too long"),
+        ({"source": WAREHOUSE | {"connection": "duckdb:///" + "y" * 300}}, "File name too long"),
+        ({"source": WAREHOUSE | {"table": "../../x"}}, "'../../x' is not the name of a table"),
+        ({"source": WAREHOUSE, "publish": {"to": "../../x"}}, "'../../x' is not the name of a"),
+        ({"source": {"connection": "duckdb:///w.duckdb", "query": NESTED}}, "query"),
+    ],
+)  # fmt: skip
+def test_policies_that_ask_for_the_impossible(
+    run: Run, folder: Path, change: dict[str, object], said: str
+) -> None:
+    with duckdb.connect(folder / "w.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS FROM read_csv('{folder / 'people.csv'}')")
+    write_folder(folder, changed(**{"publish": {"file": "out.csv"}, **change}))
+    assert said in message(1, run("publish", "policy.yml", "--scheme", "scheme.json", "-y"))
+
+
+def test_names_of_files_that_are_too_long(run: Run) -> None:
+    name = "x" * 300
+    for arguments in (
+        ("measure", "policy.yml", "--scheme", f"scheme.json#{'9' * 300}"),
+        ("search", "policy.yml", "-o", name),
+        ("search", "policy.yml", "--workspace", name),
+        ("publish", "policy.yml", "--scheme", "scheme.json", "--certificates", name),
+        ("clean", name),
+        ("schema", "-o", name),
+        ("check", f"{name}.csv", "--qi", "age"),
+        ("check", "people.csv", "--certificate", name),
+    ):
+        assert "File name too long" in message(1, run(*arguments)), arguments
 
 
 def test_a_device_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ class Used:
         try:
             return self.path.samefile(other)
         except OSError:  # one of them does not exist
-            return self.path.resolve() == other.resolve()
+            # Path.resolve raises where links go round in circles.
+            return os.path.realpath(self.path) == os.path.realpath(other)
 
 
 def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:

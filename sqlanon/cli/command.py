@@ -90,6 +90,12 @@ def _run(done: list[str]) -> None:
     except SqlanonError as error:
         click.echo(f"error: {error}", err=True)
         end(str(error), error.exit_status)
+    except OSError as error:  # of a path that the system cannot look up, in any option
+        if error.filename is None:
+            raise
+        said = f"{error.filename}: {error.strerror}"
+        click.echo(f"error: {said}", err=True)
+        end(said, SqlanonError.exit_status)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:

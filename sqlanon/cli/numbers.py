@@ -8,15 +8,16 @@ import click
 
 
 class Whole(click.IntRange):
-    """A whole number of at least `least`."""
+    """A whole number of at least `least`, in 64 bits."""
 
     def __init__(self, least: int) -> None:
-        super().__init__(min=least)
+        super().__init__(min=least, max=2**63 - 1)
         self._words = f"a whole number of at least {least}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
             number: int = super().convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value} is not {self._words}", param, ctx)
+            shown = value if len(str(value)) < 40 else f"{str(value)[:40]}…"
+            self.fail(f"{shown} is not {self._words}, or too large", param, ctx)
         return number

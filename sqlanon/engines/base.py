@@ -263,6 +263,18 @@ def suggest(wrong: str, known: Iterable[str], otherwise: str, limit: int = 20) -
     return f"{otherwise} {listed or 'none'}{more}."
 
 
+def refuse_impossible(path: Path) -> None:
+    """Refuses a path that the system cannot look up, as one with a name that is too long."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise EngineError(f"{path} cannot be read ({error.strerror}).") from None
+    except ValueError:  # a NUL
+        raise EngineError(f"{str(path)!r} is not the name of a file.") from None
+
+
 def looked_in(path: Path) -> str:
     """The end of a message about a missing file: the folder that a relative path started from."""
     return "" if path.is_absolute() else f" in {Path.cwd()}"

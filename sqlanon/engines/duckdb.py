@@ -26,6 +26,7 @@ from sqlanon.engines.base import (
     TableDetails,
     Tracer,
     looked_in,
+    refuse_impossible,
     render_statement,
 )
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
@@ -251,6 +252,7 @@ def open_database(path: str | Path, read_only: bool = True, create: bool = False
     to open it a second time with other settings.
     """
     path = Path(path)
+    refuse_impossible(path)
     if path.is_dir():
         raise EngineError(f"Database {path} is a folder, not a file.")
     if not path.exists() and not create:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.base import ColumnInfo, Engine, Source, looked_in
+from sqlanon.engines.base import ColumnInfo, Engine, Source, looked_in, refuse_impossible
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError
 
@@ -72,6 +72,7 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
     suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
     if suffix is None:
         raise EngineError(f"File {path} has none of the known suffixes: {', '.join(SUFFIXES)}.")
+    refuse_impossible(path)
     if not path.exists():
         raise EngineError(f"File {path} does not exist{looked_in(path)}.")
     if path.is_dir():
@@ -189,7 +190,7 @@ def parse_table(name: str) -> exp.Table:
     """The table that a name with up to three parts means."""
     try:
         parsed = exp.to_table(name, dialect="duckdb")
-    except (sqlglot.ParseError, sqlglot.TokenError):
+    except (sqlglot.ParseError, sqlglot.TokenError, ValueError):  # ValueError: of "../../x"
         parsed = None
     # A function call and a fourth part are no Identifier.
     if not parsed or not isinstance(parsed.this, exp.Identifier) or not parsed.name:
@@ -209,7 +210,7 @@ def _parse_query(engine: DuckDBEngine, text: str) -> exp.Subquery:
         raise refusal
     try:
         statements = [each for each in sqlglot.parse(text, dialect="duckdb") if each]
-    except (sqlglot.ParseError, sqlglot.TokenError) as error:
+    except (sqlglot.ParseError, sqlglot.TokenError, RecursionError) as error:
         raise EngineError(
             "The query uses syntax that sqlanon cannot parse. Create a view of it and name the "
             f"view as the table. {str(error).splitlines()[0]}"

@@ -114,10 +114,12 @@ def parse_policy(
         )
     problems: list[str] = []
     try:
-        document = _plain(document)
+        document = _plain(document, ())
         expansion, wrong = expand(document, environment)
         problems += [line_at(place, words) for place, words in wrong]
         section = PolicySection.model_validate(document)
+    except _UnusableError as error:
+        raise refusal(origin, [line_at(error.place, error.words)]) from None
     except RecursionError:
         raise PolicyError(f"{origin}: is nested too deeply") from None
     except ValidationError as error:
@@ -138,8 +140,26 @@ def refusal(origin: str, problems: list[str]) -> PolicyError:
     return PolicyError(f"{origin}: {count} in the policy\n{lines}")
 
 
-def _plain(value: Any) -> Any:
-    """The same in dicts and lists, which is what the schema reads."""
+MOST_DIGITS = 38
+"""Of whole numbers; no database has longer ones, and arithmetic with them may fail anywhere."""
+
+
+class _UnusableError(Exception):
+    def __init__(self, place: tuple[int | str, ...], words: str) -> None:
+        self.place, self.words = place, words
+
+
+def _plain(value: Any, place: tuple[int | str, ...]) -> Any:
+    """The same in dicts and lists, which is what the schema reads.
+
+    Refuses what no key can take, so that no later step has to.
+    """
     if isinstance(value, Mapping):
-        return {key: _plain(below) for key, below in value.items()}
-    return [_plain(below) for below in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(below, (*place, str(key))) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(below, (*place, number)) for number, below in enumerate(value)]
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise _UnusableError(place, f"a whole number has at most {MOST_DIGITS} digits")
+    if isinstance(value, str) and "\0" in value:
+        raise _UnusableError(place, "text cannot hold the character NUL")
+    return value
