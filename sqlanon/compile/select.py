@@ -62,7 +62,8 @@ def compile_release(
     """The SELECT of a release.
 
     `guarded` leaves out classes that fall short whatever the recipe says, and values that belong
-    to no group: a view stays safe when its source changes. `keep_subject` adds the subject, for
+    to no group, so that a view shows no small class when its source changes. Conditions of
+    whoever reads the view see NULL in place of what it leaves out. `keep_subject` adds the subject, for
     a staged table that is still to be verified. `standard` keeps to joins that every database
     has; without it values find their intervals by ASOF joins, which yield the same rows.
     `only_suppressed` yields the rows of the classes that fall short instead of the others, as
@@ -95,6 +96,7 @@ class _Select:
     ) -> None:
         self._recipe = recipe
         self._standard = standard
+        self._guarded = guarded
         self._suppress = guarded or recipe.suppress or only_suppressed
         self._only_suppressed = only_suppressed
         self._only_covered = guarded or recipe.unseen is Unseen.LEAVE_OUT
@@ -108,7 +110,9 @@ class _Select:
         self._sensitive = self._carried()
 
     def compiled(self) -> Compiled:
-        if self._suppress:
+        if self._guarded and not self._only_suppressed:
+            select = self._guarded_rows()
+        elif self._suppress:
             select = self._without_unsafe_classes()
         else:
             generalized, lists = self._generalized()
@@ -167,18 +171,65 @@ class _Select:
         rows = self._names.free("generalized")
         generalized, lists = self._generalized()
         steps, unsafe, flag = self._unsafe_classes(rows, lists)
-        names = [*recipe.released_names, *([self._subject] if self._keep_subject else [])]
-        outputs = [self._shown(name, rows, of(unsafe, flag)) for name in names if name is not None]
-        select = exp.select(*outputs).from_(named(rows))
-        same = same_class(recipe, rows, unsafe)
-        select = select.join(named(unsafe), on=same, join_type="left")
+        outputs = [self._shown(name, rows, of(unsafe, flag)) for name in self._shown_names]
+        select = self._with_flags(exp.select(*outputs), rows, unsafe)
         if self._only_suppressed:
             select = select.where(is_not_null(of(unsafe, flag)))
         elif recipe.marker is None:
             select = select.where(is_null(of(unsafe, flag)))
+        return self._statement(select, lists, cte(rows, generalized), *steps)
+
+    def _guarded_rows(self) -> exp.Select:
+        """Rows of classes that hold; of the others a reader's conditions see nothing but NULL.
+
+        A database evaluates the conditions of whoever reads a view where it likes, also below
+        the WHERE of the view and on rows that this leaves out; an error of theirs, such as a
+        failing cast, would show a hidden value. So every column is wrapped in a CASE on a count
+        over the row's class. The count is a window's because no condition on its result can be
+        evaluated before it is complete, as one on a joined column can.
+        """
+        rows, counted = self._names.free("generalized"), self._names.free("counted")
+        generalized, lists = self._generalized()
+        steps: list[exp.CTE] = []
+        columns = [of(rows, name) for name in self._shown_names]
+        if self._subject is None and not self._recipe.models:
+            count = unlike("people", self._shown_names)
+            people_of_class = self._over_class(exp.Star(), rows)
+            select = exp.select(*columns, people_of_class.as_(count, quoted=True)).from_(named(rows))
+            holds = of(counted, count) >= exp.Literal.number(self._recipe.k)
+        else:
+            steps, unsafe, flag = self._unsafe_classes(rows, lists)
+            count = unlike("unsafe_rows", self._shown_names)
+            unsafe_rows = self._over_class(of(unsafe, flag), rows)
+            select = exp.select(*columns, unsafe_rows.as_(count, quoted=True))
+            select = self._with_flags(select, rows, unsafe)
+            holds = exp.EQ(this=of(counted, count), expression=exp.Literal.number(0))
+        outputs = [
+            exp.Case(ifs=[exp.If(this=holds.copy(), true=of(counted, name))]).as_(name, quoted=True)
+            for name in self._shown_names
+        ]
+        shown = exp.select(*outputs).from_(named(counted)).where(holds)
+        parts = (cte(rows, generalized), *steps, cte(counted, select))
+        return self._statement(shown, lists, *parts)
+
+    def _with_flags(self, select: exp.Select, rows: str, unsafe: str) -> exp.Select:
+        """Reads the rows, each with the flag of its class where that falls short."""
+        same = same_class(self._recipe, rows, unsafe)
+        return select.from_(named(rows)).join(named(unsafe), on=same, join_type="left")
+
+    def _over_class(self, counted: exp.Expr, rows: str) -> exp.Window:
+        """A count over the rows of a row's class."""
+        values = [value for _, value in class_values(self._recipe, rows)]
+        return exp.Window(this=exp.Count(this=counted), partition_by=values)
+
+    def _statement(self, select: exp.Select, lists: list[Mapping], *parts: exp.CTE) -> exp.Select:
         by_name = {mapping.name: mapping for mapping in lists}
-        ctes = [*map(list_cte, by_name.values()), cte(rows, generalized), *steps]
-        return with_ctes(self._ordered(select), ctes)
+        return with_ctes(self._ordered(select), [*map(list_cte, by_name.values()), *parts])
+
+    @property
+    def _shown_names(self) -> list[str]:
+        subject = [self._subject] if self._keep_subject and self._subject is not None else []
+        return [*self._recipe.released_names, *subject]
 
     def _unsafe_classes(self, rows: str, lists: list[Mapping]) -> tuple[list[exp.CTE], str, str]:
         """The steps to the classes that fall short, the name of the last, and of its flag.

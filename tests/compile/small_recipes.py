@@ -81,4 +81,5 @@ RECIPES = {
     "unseen_left_out": recipe(age(), city(), sex(), unseen=Unseen.LEAVE_OUT),
     "unseen_at_top": recipe(age(), city(), unseen=Unseen.TOP),
     "guarded": recipe(age(), sex()),
+    "guarded_by_subject": recipe(age(), sex(), DISEASE, subject="person"),
 }

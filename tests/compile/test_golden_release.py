@@ -83,6 +83,10 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
     ],
     "unseen_at_top": [(LOW, "Italy")] * 3 + [(MIDDLE, "Norway")] * 2 + [(HIGH, "Italy"), (HIGH, N)],
     "guarded": [(LOW, "F")] * 3 + [(MIDDLE, "M")] * 2,
+    "guarded_by_subject": [
+        (LOW, "F", "cold"), (LOW, "F", "flu"), (LOW, "F", "flu"),
+        (MIDDLE, "M", "cold"), (MIDDLE, "M", "flu"),
+    ],
 }  # fmt: skip
 ANSWERS["open_ends_join"] = ANSWERS["open_ends"]
 # Later an age beyond the range, a city and a sex that nobody knew, and a NULL that is known.
@@ -97,6 +101,7 @@ LATER = {
     "bounds": [(N, N, "F"), (0, 25, N)],
     "midpoint": [(N, "F"), (Decimal("12.5"), N)],
     "guarded": [],
+    "guarded_by_subject": [],
 }  # fmt: skip
 UNSEEN = {
     "case": (1, 1, 0), "open_ends": (0, 1), "unseen_at_top": (0, 0), "bounds": (1, 1),
@@ -112,7 +117,7 @@ def connection() -> duckdb.DuckDBPyConnection:
 
 
 def text_of(name: str, dialect: str = "duckdb") -> str:
-    return release_text(RECIPES[name], dialect, guarded=name == "guarded")
+    return release_text(RECIPES[name], dialect, guarded=name.startswith("guarded"))
 
 
 def assert_golden(name: str, text: str) -> None:
@@ -181,6 +186,8 @@ def test_other_dialects_read_back_the_same(name: str, dialect: str) -> None:
         ("range_join", "postgres"),
         ("range_join_with_gaps", "postgres"),
         ("open_ends_join", "postgres"),
+        ("guarded", "postgres"),
+        ("guarded_by_subject", "postgres"),
     ],
 )
 def test_text_in_another_dialect(name: str, dialect: str) -> None:
@@ -243,5 +250,6 @@ def test_every_golden_file_is_used() -> None:
     others = {
         "suppression_by_rows_spark", "pseudonym_postgres", "range_join_postgres",
         "range_join_with_gaps_postgres", "open_ends_join_postgres",
+        "guarded_postgres", "guarded_by_subject_postgres",
     }  # fmt: skip
     assert {path.stem for path in GOLDEN.glob("*.sql")} == {*RECIPES, *others}

@@ -16,27 +16,21 @@ WITH "generalized" AS (
       "source"."age" >= 0 AND "source"."age" <= 90
     )
     AND "source"."sex" COLLATE "binary" IN ('F', 'M')
-), "small_classes" AS (
+), "counted" AS (
   SELECT
-    "age" COLLATE "binary" AS "age",
-    "sex" COLLATE "binary" AS "sex",
-    TRUE AS "is_small"
+    "generalized"."age",
+    "generalized"."sex",
+    COUNT(*) OVER (
+      PARTITION BY "generalized"."age" COLLATE "binary", "generalized"."sex" COLLATE "binary"
+    ) AS "people"
   FROM "generalized"
-  GROUP BY
-    1,
-    2
-  HAVING
-    COUNT(*) < 2
 )
 SELECT
-  "generalized"."age",
-  "generalized"."sex"
-FROM "generalized"
-LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."sex" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."sex"
+  CASE WHEN "counted"."people" >= 2 THEN "counted"."age" END AS "age",
+  CASE WHEN "counted"."people" >= 2 THEN "counted"."sex" END AS "sex"
+FROM "counted"
 WHERE
-  "small_classes"."is_small" IS NULL
+  "counted"."people" >= 2
 ORDER BY
   1,
   2;

@@ -38,28 +38,23 @@ WITH "generalized" AS (
       "source"."age" >= 20 AND "source"."age" <= 60
     )
     AND "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
-), "small_classes" AS (
+), "counted" AS (
   SELECT
-    "age" COLLATE "binary" AS "age",
-    "town" COLLATE "binary" AS "town",
-    TRUE AS "is_small"
+    "generalized"."age",
+    "generalized"."town",
+    "generalized"."disease",
+    COUNT(*) OVER (
+      PARTITION BY "generalized"."age" COLLATE "binary", "generalized"."town" COLLATE "binary"
+    ) AS "people"
   FROM "generalized"
-  GROUP BY
-    1,
-    2
-  HAVING
-    COUNT(*) < 5
 )
 SELECT
-  "generalized"."age",
-  "generalized"."town",
-  "generalized"."disease"
-FROM "generalized"
-LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."town" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."town"
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."age" END AS "age",
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."town" END AS "town",
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."disease" END AS "disease"
+FROM "counted"
 WHERE
-  "small_classes"."is_small" IS NULL
+  "counted"."people" >= 5
 ORDER BY
   1,
   2,
@@ -89,28 +84,23 @@ WITH "generalized" AS (
       "source"."age" >= 20 AND "source"."age" <= 60
     )
     AND "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
-), "small_classes" AS (
+), "counted" AS (
   SELECT
-    "age" COLLATE "binary" AS "age",
-    "town" COLLATE "binary" AS "town",
-    TRUE AS "is_small"
+    "generalized"."age",
+    "generalized"."town",
+    "generalized"."disease",
+    COUNT(*) OVER (
+      PARTITION BY "generalized"."age" COLLATE "binary", "generalized"."town" COLLATE "binary"
+    ) AS "people"
   FROM "generalized"
-  GROUP BY
-    1,
-    2
-  HAVING
-    COUNT(*) < 5
 )
 SELECT
-  "generalized"."age",
-  "generalized"."town",
-  "generalized"."disease"
-FROM "generalized"
-LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."town" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."town"
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."age" END AS "age",
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."town" END AS "town",
+  CASE WHEN "counted"."people" >= 5 THEN "counted"."disease" END AS "disease"
+FROM "counted"
 WHERE
-  "small_classes"."is_small" IS NULL
+  "counted"."people" >= 5
 ORDER BY
   1,
   2,

@@ -83,13 +83,18 @@ WITH "generalized" AS (
     OR "disease_measures"."perplexity" < 1.999999999
     OR "disease_measures"."values" < "disease_measures"."source_values"
     OR "disease_measures"."ratio" >= 1.099999999
+), "counted" AS (
+  SELECT
+    "generalized"."age",
+    COUNT("unsafe_classes"."is_unsafe") OVER (PARTITION BY "generalized"."age" COLLATE "C") AS "unsafe_rows"
+  FROM "generalized"
+  LEFT JOIN "unsafe_classes"
+    ON "generalized"."age" COLLATE "C" IS NOT DISTINCT FROM "unsafe_classes"."age"
 )
 SELECT
-  "generalized"."age"
-FROM "generalized"
-LEFT JOIN "unsafe_classes"
-  ON "generalized"."age" COLLATE "C" IS NOT DISTINCT FROM "unsafe_classes"."age"
+  CASE WHEN "counted"."unsafe_rows" = 0 THEN "counted"."age" END AS "age"
+FROM "counted"
 WHERE
-  "unsafe_classes"."is_unsafe" IS NULL
+  "counted"."unsafe_rows" = 0
 ORDER BY
   1;
