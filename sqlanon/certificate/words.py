@@ -202,7 +202,9 @@ def _linked_by(document: Shareable) -> Iterator[str]:
     if document.release.mode is Mode.VIEW:
         yield (
             "The release is a view and changes with its source; the figures speak of the moment "
-            "of publication."
+            "of publication. Every read is a release of its own: whoever reads it before and "
+            "after a change of the source can subtract one from the other, and what remains may "
+            "be a single person."
         )
 
 
