@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -192,6 +193,21 @@ def format_value(value: Value) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
     return str(value)
+
+
+def marking_problems(outputs: Mapping[str, Output], *, in_view: bool) -> Iterator[str]:
+    """Why suppressed rows cannot be marked in a release; `outputs` are its quasi-identifiers'."""
+    if in_view:
+        yield (
+            "suppression.rows: a view leaves small classes out; it cannot mark them, because "
+            "the marked rows might become too few later"
+        )
+    for name, output in outputs.items():
+        if output is not Output.LABEL:
+            yield (
+                f"column {name!r}: output {output} has no place for the marker of suppressed "
+                "rows; say `rows: leave_out` in suppression, or take output label"
+            )
 
 
 def json_value(value: Value) -> int | float | bool | str:

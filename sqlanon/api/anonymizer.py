@@ -16,6 +16,7 @@ from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_polic
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.population import population_source
+from sqlanon.api.publishable import check_types
 from sqlanon.api.published import Release
 from sqlanon.api.publishing import Publisher
 from sqlanon.api.release import (
@@ -81,6 +82,7 @@ def load(
     try:
         with telling_of_release(checked, source):
             check_columns(checked, source)
+            check_types(checked, source)
             population_source(checked, source)  # its mistakes are told before any work
     except BaseException:
         source.engine.close()
@@ -163,6 +165,14 @@ class Anonymizer(Searching):
         """How the released columns differ from those of the source, a line each."""
         with self._publisher(scheme, read_only=True) as publisher:
             return publisher.type_changes()
+
+    def losses(self, scheme: SchemeLike) -> list[str]:
+        """What `publish` with `mode: replace` takes away, a line each.
+
+        The rows of the source, keys, checks, defaults and indexes, and the views that read it.
+        """
+        with self._publisher(scheme, read_only=True) as publisher:
+            return publisher.losses()
 
     @property
     def _folder(self) -> Path | None:

@@ -38,16 +38,21 @@ def homogeneity_of(policy: Policy) -> Homogeneity:
     return Homogeneity(bare, accepted.accept)
 
 
-def refuse_homogeneity(policy: Policy) -> None:
-    """Refuses to publish sensitive columns that neither a model nor a reason is for."""
+def homogeneity_problem(policy: Policy) -> str | None:
+    """Names the sensitive columns that neither a model nor a reason is for, if there are any."""
     columns = policy.section.uncovered_sensitive()
     if not columns:
-        return
+        return None
     several = len(columns) > 1
     listed = ", ".join(map(repr, columns))
-    raise PolicyError(
-        f"{policy.origin}: privacy: no model covers the sensitive column{'s' * several} {listed}, "
-        "so all people of a class may share one value; add a model to `privacy`, such as "
-        '`l_diversity: {l: 2}`, or say there with `homogeneity: {accept: "reason"}` why that is '
-        "accepted"
+    return (
+        f"no model covers the sensitive column{'s' * several} {listed}, so all people of a class "
+        "may share one value; add a model to `privacy`, such as `l_diversity: {l: 2}`, or say "
+        'there with `homogeneity: {accept: "reason"}` why that is accepted'
     )
+
+
+def refuse_homogeneity(policy: Policy) -> None:
+    """Refuses to publish sensitive columns that neither a model nor a reason is for."""
+    if problem := homogeneity_problem(policy):
+        raise PolicyError(f"{policy.origin}: privacy: {problem}")

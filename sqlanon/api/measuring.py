@@ -72,7 +72,8 @@ class Measuring:
         for evaluator in ("evaluator", "_walker"):
             if evaluator in self.__dict__:
                 self.__dict__.pop(evaluator).close()
-        self.__dict__.pop("histogram", None)
+        for counted in ("histogram", "cautions"):
+            self.__dict__.pop(counted, None)
 
     @cached_property
     def histogram(self) -> Histogram:

@@ -50,7 +50,7 @@ from sqlanon.publish import (
     type_changes,
 )
 from sqlanon.publish import Release as Order
-from sqlanon.publish.effects import remaining, without_logs
+from sqlanon.publish.effects import foreseen, remaining, without_logs
 from sqlanon.publish.export import is_marked
 from sqlanon.publish.place import find_place, stage_name
 from sqlanon.publish.publishing import target_name
@@ -113,6 +113,10 @@ class Publisher:
     def type_changes(self) -> list[str]:
         """How the released columns differ from the source's, a line each."""
         return [str(change) for change in type_changes(self.opened.engine, self.order)]
+
+    def losses(self) -> list[str]:
+        """The rows, keys, indexes and views that a release in place of its source takes away."""
+        return foreseen(self.opened.engine, self.order)
 
     def publish(
         self,

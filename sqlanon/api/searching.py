@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sqlanon.api.marked import (
     better_of,
     with_publishable_choice,
 )
+from sqlanon.api.publishable import cautions, check_values
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import (
     DEFAULT_PREFERENCE,
@@ -52,6 +54,11 @@ NO_PRIVACY = (
 class Searching(Assessing):
     """What finds solutions."""
 
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What publish will refuse whatever a search finds; a result has it in its notes."""
+        return tuple(cautions(self.policy, self.source, self.histogram.rows))
+
     def search(
         self,
         *,
@@ -72,6 +79,7 @@ class Searching(Assessing):
             raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         loss = chosen.loss(section)
+        check_values(self.policy, self.source, self.space)
 
         def run(rule: Suppression) -> SearchResult:
             with self._evaluator_for(chosen, rule) as evaluator:
@@ -127,6 +135,7 @@ class Searching(Assessing):
             preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
         if self.policy.section.privacy is None:
             notes = (*notes, NO_PRIVACY)
+        notes = (*self.cautions, *notes)
         # A search may have seen fewer cuts than the columns have.
         found = Batch(self.space, outcome.solutions.ids)
         solutions = self._solutions(found, outcome.scores, preference)
@@ -157,6 +166,7 @@ class Searching(Assessing):
         """
         section = self.policy.section.search
         seed = optional(whole_number, "seed", seed, 0)
+        check_values(self.policy, self.source, self.space)
         cuts = MOST if section.cuts is None or section.method != WALK else section.cuts
         problem = problem_for(self._walker, self.required_k, self.preference, LossName.NWP)
         problem, notes = bounded(problem, self.histogram, cuts)

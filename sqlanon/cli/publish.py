@@ -112,10 +112,10 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
 
 def _ask(anonymizer: Anonymizer, scheme: str) -> None:
     """Says what a replaced table will be, and asks whether that is meant."""
-    source, changes = anonymizer.source.name, anonymizer.type_changes(scheme)
+    source = anonymizer.source.name
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
-    for change in changes:
-        click.echo(f"  {change}", err=True)
+    for line in (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme)):
+        click.echo(f"  {format_label(line)}", err=True)
     already = released_before(anonymizer.policy, anonymizer.source).strip()
     if already:
         click.echo(already, err=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 import sqlanon
 from sqlanon.api.result import SearchResult
 from sqlanon.api.search import METHODS, WALK
+from sqlanon.api.solution import format_label
 from sqlanon.api.used_files import Used, files_of
 from sqlanon.api.written import RESULT, refuse_to_replace
 from sqlanon.cli.numbers import Whole
@@ -107,6 +108,9 @@ def search(
         name = method or section.method
         if resume is not None and name != WALK:
             raise click.UsageError(f"--resume goes with --method {WALK}, not with {name}")
+        if not quiet:
+            for caution in anonymizer.cautions:
+                click.echo(f"note: {format_label(caution)}", err=True)
         if name == WALK:
             screen = Console(stderr=True, highlight=False) if as_json else console()
             kept = [each for each in used if each.path != resume]  # a walk may be saved again
@@ -114,6 +118,7 @@ def search(
             result = walk(anonymizer, resume, seed=seed, used=kept, quiet=quiet, screen=screen)
         else:
             result = _searched(anonymizer, name, seed, quiet=quiet)
+        said = anonymizer.cautions
     feasible = any(each.feasible is not False for each in result.solutions)
     if name == WALK and result.chosen is None and feasible:
         click.echo("No solution was taken; nothing is written.", err=True)
@@ -124,7 +129,7 @@ def search(
     if as_json:
         print_json(result.to_dict())
     elif not quiet:
-        _show(result, output)
+        _show(result, output, said)
     if not result.reproducible:
         click.echo(f"{ENDED[result.stopped]}: this is the best so far", err=True)
     if result.chosen is None:
@@ -144,8 +149,8 @@ def _searched(
         return anonymizer.search(method=name, seed=seed, watch=watch)
 
 
-def _show(result: SearchResult, output: Path) -> None:
-    """The trade-off, the chosen solution's groups, and what it took."""
+def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
+    """The trade-off, the chosen solution's groups, what it took, and notes not yet `said`."""
     screen = console()
     print_front(result, screen)
     reached = reached_tables(result, screen)
@@ -160,7 +165,8 @@ def _show(result: SearchResult, output: Path) -> None:
     ended = [PATIENCE] if result.stopped == "patience" else []
     if result.method == "auto" and result.stopped == "evaluations":  # others always use them up
         ended = [USED_UP]
-    for note in (*result.notes, *ended):
+    news = [note for note in result.notes if note not in said]
+    for note in (*news, *ended):
         screen.print(cell(note, screen))
     screen.print(
         f"{counted(result.evaluations['asked'], 'evaluation')}, "

@@ -1,7 +1,7 @@
 """From a scheme to one readable SELECT that builds the release."""
 
 from sqlanon.compile.population import compile_population
-from sqlanon.compile.present import NOT_IN_SCHEME, Released, released
+from sqlanon.compile.present import NOT_IN_SCHEME, Released, check_labels, released
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
 from sqlanon.compile.select import Compiled, compile_release, compile_uncovered
 from sqlanon.compile.text import release_text, statement_text
@@ -16,6 +16,7 @@ __all__ = [
     "Released",
     "Sensitive",
     "Verbatim",
+    "check_labels",
     "compile_population",
     "compile_release",
     "compile_uncovered",

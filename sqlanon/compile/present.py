@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 from sqlanon.compile.recipe import Generalized, Recipe
 from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import CompileError
-from sqlanon.model import Kind, Output, Unseen, Value, format_value
+from sqlanon.model import Kind, Output, Unseen, Value, format_value, marking_problems
 from sqlanon.scheme import group_labels
 
 NOT_IN_SCHEME = "(not in the scheme)"
@@ -168,26 +168,26 @@ def released(recipe: Recipe) -> tuple[Released, ...]:
     return tuple(found)
 
 
-def check_marker(recipe: Recipe) -> None:
-    """The marker of suppressed rows is no label of any column, and every column can hold it.
+def check_labels(recipe: Recipe, *, guarded: bool = False) -> None:
+    """Refuses labels that the SQL of a release needs for something else.
 
-    So the marker in one column tells already that a row is marked.
+    The label of values that belong to no group, the top label where it stands for them, and the
+    marker of suppressed rows are the labels of no group. So the marker in one column tells
+    already that a row is marked. `guarded` as for `compile_release`.
     """
-    if not recipe.suppress or recipe.marker is None:
-        return
-    if recipe.marker == NOT_IN_SCHEME:
+    marker = recipe.marker if recipe.suppress or guarded else None
+    if marker is not None:
+        outputs = {item.name: item.output for item in recipe.generalized}
+        for problem in marking_problems(outputs, in_view=guarded):
+            raise CompileError(problem)
+    if marker == NOT_IN_SCHEME:
         raise CompileError(f"suppression.marker: {NOT_IN_SCHEME!r} is reserved; choose another one")
     for item in recipe.generalized:
-        if item.output is not Output.LABEL:
-            raise CompileError(
-                f"column {item.name!r}: output {item.output} has no place for the marker of "
-                "suppressed rows; leave them out instead"
-            )
         labels = {cell for group in cells(item) for cell in group}
         if hides_unseen(item, recipe) and not item.takes_all:
             labels.add(top_cell(item))
-        if recipe.marker in labels:
+        if marker is not None and marker in labels:
             raise CompileError(
-                f"suppression.marker: {format_value(recipe.marker)!r} is also a label of "
+                f"suppression.marker: {format_value(marker)!r} is also a label of "
                 f"column {item.name!r}; choose another marker"
             )

@@ -22,7 +22,7 @@ from sqlanon.compile.parts import (
     with_ctes,
 )
 from sqlanon.compile.population import population_rows
-from sqlanon.compile.present import check_marker
+from sqlanon.compile.present import check_labels
 from sqlanon.compile.recipe import Generalized, Item, Pseudonym, Recipe, Verbatim
 from sqlanon.compile.rows import covered_rows, read_from
 from sqlanon.compile.values import as_it_is, cell, is_not_null, is_null
@@ -63,20 +63,15 @@ def compile_release(
 
     `guarded` leaves out classes that fall short whatever the recipe says, and values that belong
     to no group, so that a view shows no small class when its source changes. Conditions of
-    whoever reads the view see NULL in place of what it leaves out. `keep_subject` adds the subject, for
-    a staged table that is still to be verified. `standard` keeps to joins that every database
-    has; without it values find their intervals by ASOF joins, which yield the same rows.
+    whoever reads the view see NULL in place of what it leaves out. `keep_subject` adds the
+    subject, for a staged table that is still to be verified. `standard` keeps to joins that every
+    database has; without it values find their intervals by ASOF joins, which yield the same rows.
     `only_suppressed` yields the rows of the classes that fall short instead of the others, as
     they would be written if they did not.
     """
     if not recipe.generalized:
         raise CompileError("there is no quasi-identifier; give at least one column that role")
-    check_marker(recipe)
-    if guarded and recipe.marker is not None:
-        raise CompileError(
-            "suppression.rows: a view leaves small classes out; it cannot mark them, because "
-            "the marked rows might become too few later"
-        )
+    check_labels(recipe, guarded=guarded)
     return _Select(recipe, guarded, keep_subject, standard, only_suppressed).compiled()
 
 
@@ -194,9 +189,9 @@ class _Select:
         columns = [of(rows, name) for name in self._shown_names]
         if self._subject is None and not self._recipe.models:
             count = unlike("people", self._shown_names)
-            people_of_class = self._over_class(exp.Star(), rows)
-            select = exp.select(*columns, people_of_class.as_(count, quoted=True)).from_(named(rows))
-            holds = of(counted, count) >= exp.Literal.number(self._recipe.k)
+            size = self._over_class(exp.Star(), rows).as_(count, quoted=True)
+            select = exp.select(*columns, size).from_(named(rows))
+            holds: exp.Expr = of(counted, count) >= exp.Literal.number(self._recipe.k)
         else:
             steps, unsafe, flag = self._unsafe_classes(rows, lists)
             count = unlike("unsafe_rows", self._shown_names)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from sqlanon.model import BiasName, LossName, Mode, Output
+from sqlanon.model import BiasName, LossName, Mode, Output, SuppressedRows, marking_problems
 from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.fields import Flag, Section, about, refuse
 from sqlanon.policy.places import PublishSection, SourceSection
@@ -80,6 +80,7 @@ class PolicySection(Section):
             frozenset({"columns"}): self._about_weights,
             frozenset(): self._about_single_columns,
             frozenset({"suppression", "privacy"}): self._about_suppression,
+            frozenset({"suppression", "publish"}): self._about_marked_rows,
             frozenset({"privacy", "columns"}): self._about_sensitive_columns,
             frozenset({"privacy", "population"}): self._about_the_population,
             frozenset({"preference", "search.start"}): self._about_the_walk,
@@ -124,6 +125,11 @@ class PolicySection(Section):
     def _about_suppression(self) -> Iterator[str]:
         if self.suppression.limit and self.privacy is None:
             yield "suppression.limit: needs privacy.k, because rows of smaller classes are left out"
+
+    def _about_marked_rows(self) -> Iterator[str]:
+        if self.suppression.limit and self.suppression.rows is SuppressedRows.MARK:
+            quasi = {n: c.output for n, c in self.columns.items() if c.role is Role.QUASI}
+            yield from marking_problems(quasi, in_view=self.publish.mode is Mode.VIEW)
 
     def _about_sensitive_columns(self) -> Iterator[str]:
         if self.privacy is None:

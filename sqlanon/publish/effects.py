@@ -11,7 +11,8 @@ from sqlglot import exp
 from sqlanon.compile import compile_release
 from sqlanon.engines import ColumnInfo, PublishingEngine, TableDetails
 from sqlanon.errors import EngineError
-from sqlanon.model import Mode
+from sqlanon.model import Mode, counted
+from sqlanon.publish.place import find_place, stage_name
 from sqlanon.publish.release import Release
 
 
@@ -72,6 +73,21 @@ def losses(former: TableDetails | None, released: Sequence[str]) -> list[str]:
     return lost
 
 
+def foreseen(engine: PublishingEngine, release: Release) -> list[str]:
+    """What a release in place of its source takes away, and the views that read the table."""
+    place = find_place(engine, release, stage_name())
+    rows = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(place.source.copy())
+    (found,) = engine.fetch(rows).to_pylist()
+    former = place.former
+    lost = [f"the original {counted(found['n'], 'row')} will be gone"]
+    lost += losses(former, release.recipe.released_names)
+    return lost + [
+        f"the view {_spelled(view)!r} reads the table: it shows the release then, or no longer "
+        "works if it needs what is gone"
+        for view in working_views(engine, former)
+    ]
+
+
 def working_views(engine: PublishingEngine, former: TableDetails | None) -> list[exp.Table]:
     """The views that name the table and can be read at the moment."""
     views = former.views if former is not None else ()
@@ -90,12 +106,16 @@ def view_effects(engine: PublishingEngine, views: Sequence[exp.Table]) -> list[s
     """What became of views that could be read before."""
     effects = []
     for view in views:
-        name = ".".join((view.db, view.name))
+        name = _spelled(view)
         if _works(engine, view):
             effects.append(f"the view {name!r} reads the table and shows the release now")
         else:
             effects.append(f"the view {name!r} reads the table and no longer works")
     return effects
+
+
+def _spelled(view: exp.Table) -> str:
+    return ".".join((view.db, view.name))
 
 
 def remaining(release: Release, file: Path | None, replaced: bool) -> list[str]:

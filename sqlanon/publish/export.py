@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sqlglot import exp
@@ -14,6 +15,10 @@ from sqlanon.publish.place import RELEASE_COMMENT
 from sqlanon.publish.transaction import UNCHANGED
 from sqlanon.render import render
 from sqlanon.verify import Verification, audit, table_hash
+
+_LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
+"""Types that Parquet does not have, and what comes back instead of them: other values. Further
+ones are found when the file is read back."""
 
 
 class Export:
@@ -71,16 +76,38 @@ class Export:
 
     def _changed_types(self, relation: exp.Expr) -> str:
         before = {info.name: info.type for info in self._engine.columns(self._table)}
-        changed = [
-            f"{info.name!r} ({before[info.name]} became {info.type})"
-            for info in self._engine.columns(relation)
-            if info.type not in (before[info.name], "VARCHAR")
-        ]
-        hint = f"; the format has no such type: {', '.join(changed)}" if changed else ""
-        return f"its rows differ{hint}"
+        after = {info.name: info.type for info in self._engine.columns(relation)}
+        lost = _no_such_types(before, after)
+        return "its rows differ" if lost is None else f"its rows differ; {lost}"
 
     def _differs(self, how: str) -> PublishError:
         return PublishError(f"The file, read back, is not what was written: {how}. {UNCHANGED}")
+
+
+def unheld_types(path: Path, columns: Iterable[tuple[str, str]]) -> str | None:
+    """Names the columns whose type the format of a file does not have, before it is written.
+
+    `columns` are names and types; None where the format is known to lack none of them.
+    """
+    if _is_csv(path):
+        return None
+    before = dict(columns)
+    after = {name: _LOST_IN_PARQUET.get(type_, type_) for name, type_ in before.items()}
+    return _no_such_types(before, after)
+
+
+def _no_such_types(before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
+    changed = [
+        f"{name!r} ({type_} becomes {after[name]})"
+        for name, type_ in before.items()
+        if name in after and after[name] not in (type_, "VARCHAR")
+    ]
+    if not changed:
+        return None
+    return (
+        f"the format has no such type: {', '.join(changed)}; cast it to DECIMAL or text in a "
+        "source query, or publish to a .csv file"
+    )
 
 
 def written_file(path: Path, names: tuple[str, ...]) -> exp.Expr:

@@ -47,6 +47,13 @@ class Finding:
     def to_dict(self) -> dict[str, str]:
         return {"kind": str(self.kind), "message": self.message}
 
+    def refusal(self, *, is_pseudonym: bool) -> str:
+        """Why a release with this column is refused, and what to do."""
+        otherwise = "drop or generalize it"
+        if is_pseudonym:
+            otherwise = "remove it with the role identifying"
+        return f'{self.message}; add `accept: "reason"` to columns.{self.column}, or {otherwise}'
+
 
 def column_findings(
     engine: Engine,

@@ -222,13 +222,8 @@ class _Verifier:
                 if reason:
                     self.warnings.append(f"{finding.message}; accepted: {reason}")
                 else:
-                    otherwise = "drop or generalize it"
-                    if name in self.expected.pseudonyms:
-                        otherwise = "remove it with the role identifying"
-                    self.problems.append(
-                        f'{finding.message}; add `accept: "reason"` to columns.{name}, or '
-                        f"{otherwise}"
-                    )
+                    is_pseudonym = name in self.expected.pseudonyms
+                    self.problems.append(finding.refusal(is_pseudonym=is_pseudonym))
         return {name: tuple(findings) for name, findings in found.items()}
 
     def _count_unique(self, rows: int) -> int:

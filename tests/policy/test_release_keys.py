@@ -31,7 +31,7 @@ def test_defaults() -> None:
 
 
 def test_everything_at_once() -> None:
-    age = {**RANGE, "role": "quasi", "output": "bounds", "open_ends": True, "form": "join"}
+    age = {**RANGE, "role": "quasi", "output": "label", "open_ends": True, "form": "join"}
     sex = {"role": "quasi", "null_label": "unknown", "open_ends": False}
     columns = {
         "age": age,
@@ -49,7 +49,7 @@ def test_everything_at_once() -> None:
         "publish": publish,
     }
     section = parse_policy(document).section
-    assert section.columns["age"].output is Output.BOUNDS
+    assert section.columns["age"].output is Output.LABEL
     assert section.columns["age"].open_ends is True
     assert section.columns["age"].form is Form.JOIN
     assert section.columns["sex"].null_label == "unknown"

@@ -98,7 +98,7 @@ def test_a_file_that_reads_back_differently_is_not_published(
     path = tmp_path / "people.parquet"
     path.write_text("former")
     wanted = release(age(), Verbatim("big", "HUGEINT"), file=path)
-    with pytest.raises(PublishError, match=r"no such type: 'big' \(HUGEINT became DOUBLE\)"):
+    with pytest.raises(PublishError, match=r"no such type: 'big' \(HUGEINT becomes DOUBLE\)"):
         publish(engine, wanted)
     assert path.read_text() == "former"
     assert listed(tmp_path) == ["people.parquet"]
