@@ -43,13 +43,14 @@ KEYS = {"figure 2": "k_pref", "figure 3": "population", "figure 4": "weights", "
 """What each figure varies."""
 LOSS_ONLY = Preference(loss=0.2, bias=1.0)
 LOSS_AND_BIAS = Preference(loss=0.2, bias=0.1)
-SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Plan:
     """How much to run."""
 
+    figures: tuple[str, ...] = tuple(KEYS)
+    seeds: tuple[int, ...] = (1, 2)
     evaluations: int = 50_000
     ks: tuple[int, ...] = (2, 5, 10, 25, 50, 100)
     populations: tuple[int, ...] = (100, 250, 500)
@@ -82,14 +83,15 @@ class Experiments:
         self._compared = cache(self._compare)
 
     def run(self) -> Row:
-        figures = {
-            "figure 2": self._figure_2(),
-            "figure 3": self._figure_3(),
-            "figure 4": self._figure_4(),
-            "figure 5": self._figure_5(),
+        run = {
+            "figure 2": self._figure_2,
+            "figure 3": self._figure_3,
+            "figure 4": self._figure_4,
+            "figure 5": self._figure_5,
         }
-        for figure, key in KEYS.items():
-            for row in figures[figure][key].values():
+        figures = {figure: run[figure]() for figure in self._plan.figures}
+        for figure, content in figures.items():
+            for row in content[KEYS[figure]].values():
                 row.update(self._against_all_known(row))
         return {"evaluations": self._plan.evaluations, **figures}
 
@@ -158,9 +160,10 @@ class Experiments:
     def _compare(self, k: int, population: int, weights: str, preference: Preference) -> Row:
         """NSGA-II and auto from several seeds."""
         settings = Nsga2Settings(population=population, evaluations=self._plan.evaluations)
+        seeds = self._plan.seeds
         self._note(f"k_pref {k}, population {population}, {weights}, NECD {preference.bias}")
-        evolved = [self._solved(weights, nsga2, settings, s, k, preference) for s in SEEDS]
-        best = [self._solved(weights, auto, self._plan.auto, s, k, preference) for s in SEEDS]
+        evolved = [self._solved(weights, nsga2, settings, s, k, preference) for s in seeds]
+        best = [self._solved(weights, auto, self._plan.auto, s, k, preference) for s in seeds]
         for row in (*evolved, *best):
             self._listed[weights] += row["feasible_points"]
         return {
@@ -172,7 +175,7 @@ class Experiments:
         }
 
     def _other(self, search: Search, settings: object, k: int, loss: LossName) -> Row:
-        return self._solved("wv1", search, settings, SEEDS[0], k, LOSS_ONLY, loss)
+        return self._solved("wv1", search, settings, self._plan.seeds[0], k, LOSS_ONLY, loss)
 
     def _solved(
         self,
@@ -210,8 +213,8 @@ def lines(result: Row) -> list[str]:
         "figure 4": "weight vector at k_pref 5, NWP 0.2, NECD 0.1",
         "figure 5": "NECD preference at k_pref 5, NWP 0.2, weights wv2",
     }
-    for figure, title in titles.items():
-        key = KEYS[figure]
+    for figure in (name for name in titles if name in result):
+        key, title = KEYS[figure], titles[figure]
         text += ["", f"Figure {figure[-1]}: {title}", _header(key)]
         for name, row in result[figure][key].items():
             text.append(_line(name, row))

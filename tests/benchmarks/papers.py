@@ -1,8 +1,8 @@
 """The experiments of the papers, as numbers and pictures.
 
     python tests/benchmarks/papers.py [--json] [--quick] [--only nsga2|genitor]
-                                      [--trials N] [--brood N] [--keep FILE]
-                                      [--pictures FOLDER]
+                                      [--figures 2|3|4|5 ...] [--seeds N] [--trials N]
+                                      [--brood N] [--keep FILE] [--pictures FOLDER]
 
 nsga2: Figures 2 to 5 of Dewri et al. (TKDE; 1 to 4 at GECCO 2009), beside each the answer of
 auto. genitor: Figures 4 and 5 of Lunacek et al. (GECCO 2006). Neither the orders of values nor
@@ -34,6 +34,10 @@ def main() -> None:
     kept = Kept(options.keep)
     if options.only != "genitor":
         wishes = paper_preferences.QUICK if options.quick else paper_preferences.Plan()
+        if options.figures:
+            wishes = replace(wishes, figures=tuple(f"figure {n}" for n in options.figures))
+        if options.seeds:
+            wishes = replace(wishes, seeds=tuple(range(1, options.seeds + 1)))
         preferences = paper_preferences.Experiments(wishes, note, kept).run()
         result["nsga2"] = preferences
         text += [*paper_preferences.lines(preferences), ""]
@@ -57,6 +61,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--quick", action="store_true", help="tiny settings, to see that it works")
     parser.add_argument("--only", choices=("nsga2", "genitor"), help="one of the two parts")
+    parser.add_argument(
+        "--figures", type=int, choices=(2, 3, 4, 5), nargs="+", help="of the NSGA-II papers (all)"
+    )
+    parser.add_argument("--seeds", type=int, help="of NSGA-II and auto (2)")
     parser.add_argument("--trials", type=int, help="of every GENITOR setting (15)")
     parser.add_argument("--brood", type=int, help="offspring that are scored together (20)")
     parser.add_argument(

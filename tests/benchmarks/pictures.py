@@ -37,13 +37,15 @@ def draw(result: Row, folder: Path) -> list[Path]:
     mpl.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
     figures = {}
-    if "nsga2" in result:
-        figures |= {
-            "nsga2_figure_2": _k_pref(result["nsga2"]["figure 2"]),
-            "nsga2_figure_3": _population(result["nsga2"]["figure 3"]),
-            "nsga2_figure_4": _weights(result["nsga2"]["figure 4"]),
-            "nsga2_figure_5": _bias(result["nsga2"]["figure 5"]),
-        }
+    preferences = {
+        "figure 2": _k_pref,
+        "figure 3": _population,
+        "figure 4": _weights,
+        "figure 5": _bias,
+    }
+    for name, drawn in preferences.items():
+        if name in result.get("nsga2", {}):
+            figures[f"nsga2_{name.replace(' ', '_')}"] = drawn(result["nsga2"][name])
     if "genitor" in result:
         figures |= {
             "genitor_figure_4": _crossovers(result["genitor"]),
