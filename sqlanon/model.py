@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -175,6 +175,13 @@ def counted(number: int, noun: str) -> str:
 
 
 _PLURALS = {"person": "people", "class": "classes"}
+
+
+def brief_list(texts: Sequence[str], most: int = 5, width: int = 40) -> str:
+    """The first of some texts, each cut to a width: for a repr, which must stay short."""
+    shown = [text if len(text) <= width else f"{text[: width - 1]}…" for text in texts[:most]]
+    more = len(texts) - len(shown)
+    return ", ".join([*shown, *([f"{more:,} more"] if more else [])])
 
 
 def format_value(value: Value) -> str:

@@ -26,14 +26,24 @@ main()
 
 
 def stopped(
-    folder: Path, method: str, sent: list[signal.Signals], *options: str, answers: bytes = b""
+    folder: Path,
+    method: str,
+    sent: list[signal.Signals],
+    *options: str,
+    answers: bytes = b"",
+    apart: float = 0.002,
+    before: str = "",
+    begun: str = "candidates AS (",
 ) -> tuple[int, str, str]:
-    """Status and streams of a search that gets signals, 2 ms apart, while it scores schemes."""
+    """Status and streams of a search that gets signals, some seconds apart, while it works.
+
+    `begun` is in its log when the first one may be sent; `before` is run before the program.
+    """
     log = folder / "log.txt"
     with log.open("w") as errors:
         search = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "-v", "search", "policy.yml", "--method", method,
-             "-q", *options],
+            [sys.executable, "-c", before + PROGRAM, "-v", "search", "policy.yml", "-q",
+             "--method", method, *options],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -41,11 +51,11 @@ def stopped(
         )  # fmt: skip
     try:
         deadline = time.monotonic() + 60
-        while "candidates AS (" not in log.read_text() and time.monotonic() < deadline:
+        while begun not in log.read_text() and time.monotonic() < deadline:
             time.sleep(0.02)
         for each in sent:
             search.send_signal(each)
-            time.sleep(0.002)
+            time.sleep(apart)
         out, _ = search.communicate(answers or None, timeout=60)
     finally:
         search.kill()
@@ -57,7 +67,6 @@ def stopped(
     ("section", "sent", "status"),
     [
         ({"method": "nsga2", "evaluations": 10**9}, [signal.SIGINT, signal.SIGINT], 130),
-        ({"method": "nsga2", "evaluations": 10**9}, [signal.SIGTERM, signal.SIGTERM], 143),
         ({"method": "reference-direction", "points": 10_000}, [signal.SIGTERM], 143),
         ({"method": "reference-direction", "points": 10_000}, [signal.SIGINT] * 2, 130),
     ],
@@ -82,6 +91,48 @@ def test_the_program_ends_without_a_result(
         assert json.loads(out) == {"error": "stopped", "status": status}
     else:
         assert out == ""
+
+
+@pytest.mark.parametrize("apart", [0.002, 0.1, 0.4])
+def test_two_sigterms_within_a_second_are_one(tmp_path: Path, apart: float) -> None:
+    """GNU timeout sends one to the process and one to its group; the result was lost."""
+    write_search_folder(tmp_path, {"method": "nsga2", "evaluations": 10**9})
+    status, out, err = stopped(tmp_path, "nsga2", [signal.SIGTERM] * 2, "--json", apart=apart)
+    assert status == 0, err[-2_000:]
+    document = json.loads(out)
+    assert document == json.loads((tmp_path / "result.json").read_text())
+    assert (document["stopped"], document["reproducible"]) == ("interrupted", False)
+
+
+def test_two_sigterms_at_once_end_a_walk(tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"method": "reference-direction", "points": 10_000})
+    status, _, err = stopped(tmp_path, "reference-direction", [signal.SIGTERM] * 2)
+    assert status == 143, err[-2_000:]
+    assert "Traceback" not in err
+
+
+SLOW = """
+import time
+from sqlanon.evaluate import Evaluator
+score = Evaluator.score
+def slow(self, batch):
+    for _ in range(600):
+        time.sleep(0.1)
+    return score(self, batch)
+Evaluator.score = slow
+"""
+
+
+def test_a_sigterm_a_second_later_ends_at_once(tmp_path: Path) -> None:
+    write_search_folder(tmp_path, {"method": "nsga2", "evaluations": 10**9})
+    start = time.monotonic()
+    status, out, err = stopped(
+        tmp_path, "nsga2", [signal.SIGTERM] * 2, apart=1.1, before=SLOW, begun="GROUP BY"
+    )
+    assert time.monotonic() - start < 50  # a step would take a minute
+    assert (status, out) == (143, ""), err[-2_000:]
+    assert err.split()[-1] == "stopped"
+    assert not (tmp_path / "result.json").exists()
 
 
 def test_ctrl_c_ends_a_step_of_a_walk(tmp_path: Path) -> None:

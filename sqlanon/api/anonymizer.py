@@ -41,7 +41,7 @@ from sqlanon.errors import (
     SqlanonError,
     UncoveredValueError,
 )
-from sqlanon.model import Mode
+from sqlanon.model import Mode, brief_list
 from sqlanon.policy import parse_policy, read_policy
 from sqlanon.scheme import Scheme
 
@@ -92,6 +92,10 @@ def load(
 
 class Anonymizer(Searching):
     """A policy and its source. Use it in a `with` block, or close it when done."""
+
+    def __repr__(self) -> str:
+        source = self.policy.hide(brief_list([self.source.name], width=100))
+        return f"<Anonymizer of {source} with {self.policy!r}>"
 
     def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:
         """A scheme over the domains it was made for.

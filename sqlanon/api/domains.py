@@ -30,10 +30,10 @@ from sqlanon.scheme.scheme_file import mentions_null
 def on_these_values(
     policy: Policy, source: Source, space: Space, document: Any, origin: str
 ) -> Any:
-    """The document of a scheme with its calendar groups over the dates that there are now.
+    """The document of a scheme with its decades and intervals over the values of today.
 
     A decade is the same decade when other birthdays occur, but the cut where it begins is at
-    another one. Raises UncoveredValueError where a date is in no group.
+    another one. Raises UncoveredValueError where a value is in no group.
     """
     now = {c.name: c for c in space.columns if c.hierarchy and c.hierarchy.extent}
     entries = document.get("columns") if isinstance(document, Mapping) else None

@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.certificate import Certificate
-from sqlanon.model import counted
+from sqlanon.model import brief_list, counted
 from sqlanon.publish import Published
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """What `publish` made, and the certificate that goes with it.
 
@@ -28,8 +28,8 @@ class Release:
     published: Published
     certificate: Certificate
     files: tuple[Path, ...]
-    _read: Callable[[], pa.Table] = field(repr=False, compare=False)
-    _write: Callable[[Path], tuple[Path, ...]] = field(repr=False, compare=False)
+    _read: Callable[[], pa.Table] = field(compare=False)
+    _write: Callable[[Path], tuple[Path, ...]] = field(compare=False)
     notes: tuple[str, ...] = ()
 
     @property
@@ -96,6 +96,10 @@ class Release:
             "removed": list(self.published.removed),
             "certificate": self.certificate.to_dict(),
         }
+
+    def __repr__(self) -> str:
+        target, rows = brief_list([self.target], width=100), counted(self.rows, "row")
+        return f"<Release {target}: {rows}, {self.left_out:,} left out, k = {self.k}>"
 
     def __str__(self) -> str:
         lines = [self.certificate.document.words.summary]

@@ -33,9 +33,11 @@ DESCRIPTIONS = {
     "ce": "classification error",
     **{name.value: f"{MEANINGS[name]}, 0 to 1" for name in FURTHER},
 }
+IN_SHORT = ("k", "suppressed", "nwp", "necd")
+"""The scores that a solution's repr shows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A scheme and what it measures to; `feasible` is None when nothing is required.
 
@@ -48,7 +50,7 @@ class Solution:
     scores: Mapping[str, int | float | None]
     feasible: bool | None
     models: tuple[Reached, ...] = ()
-    writings: Writings = field(default_factory=dict, repr=False)
+    writings: Writings = field(default_factory=dict)
     marked_hold: bool | None = None
 
     def __getattr__(self, name: str) -> int | float | None:
@@ -91,6 +93,13 @@ class Solution:
         scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
         models = {"models": [each.to_dict() for each in self.models]} if self.models else {}
         return {**scheme, **scores, **models, "feasible": self.feasible}
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name} {format_score(value)}" for name, value in self._shown() if name in IN_SHORT
+        ]
+        verdict = {True: ", feasible", False: ", falls short", None: ""}[self.feasible]
+        return f"<Solution: {', '.join(shown)}{verdict}; {self.scheme!r}>"
 
     def __str__(self) -> str:
         lines = [

@@ -16,11 +16,12 @@ from sqlanon.certificate.files import write_text
 from sqlanon.certificate.page import render_page
 from sqlanon.documents import parse_json, read_text
 from sqlanon.errors import CertificateError
+from sqlanon.model import brief_list
 
 _SHAREABLE = TypeAdapter(Shareable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """The certificate of one release, in its internal or its shareable form.
 
@@ -38,6 +39,11 @@ class Certificate:
     def read(cls, path: str | Path) -> Certificate:
         """The certificate in a JSON file of either form; every mistake is a CertificateError."""
         return cls(_parsed(read_text(path, CertificateError), str(path)))
+
+    def __repr__(self) -> str:
+        target = "" if self.target is None else f" of {brief_list([self.target], width=100)}"
+        form = "shareable" if self.is_shareable else "internal"
+        return f"<Certificate{target}, {form}: release {self.document.release.id}>"
 
     @property
     def is_shareable(self) -> bool:

@@ -25,6 +25,7 @@ from sqlanon.cli.output import (
 )
 from sqlanon.cli.progress import watching
 from sqlanon.cli.publish import show
+from sqlanon.cli.signals import ending_on_sigterm
 from sqlanon.errors import PublishError
 from sqlanon.scheme import Scheme, from_levels
 
@@ -75,6 +76,7 @@ class _Shown:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the tables of scores only.")
+@ending_on_sigterm()
 def demo(folder: Path, as_json: bool, quiet: bool) -> None:
     """Anonymize the Adult census table: policy, search, SQL, release, check, certificate.
 

@@ -25,8 +25,9 @@ from sqlanon.cli.output import (
     print_json,
     reached_tables,
 )
-from sqlanon.cli.progress import ending_on_sigterm, watching
+from sqlanon.cli.progress import watching
 from sqlanon.cli.settings import WithSettings
+from sqlanon.cli.signals import ending_on_sigterm
 from sqlanon.cli.tables import cell
 from sqlanon.cli.values import may_show_values
 from sqlanon.cli.walk import walk
@@ -73,7 +74,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
     help="A DuckDB file that keeps measurements for the next run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no tables.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no tables.")
 @ending_on_sigterm()
 @may_show_values
 def search(
@@ -140,12 +141,9 @@ def search(
 def _searched(
     anonymizer: sqlanon.Anonymizer, name: str, seed: int | None, *, quiet: bool
 ) -> SearchResult:
-    """What a method finds, with a bar until then."""
-    section, method = anonymizer.policy.section.search, METHODS[name]
-    aim = "ach" if method.default_loss is None else method.loss(section).value
-    with watching(
-        name, quiet=quiet, aim=aim, seconds=section.seconds, patience=section.patience
-    ) as watch:
+    """What a method finds; its progress is shown until then."""
+    section = anonymizer.policy.section.search
+    with watching(name, quiet=quiet, seconds=section.seconds, patience=section.patience) as watch:
         return anonymizer.search(method=name, seed=seed, watch=watch)
 
 

@@ -23,7 +23,8 @@ from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import format_score
 from sqlanon.api.used_files import Used
 from sqlanon.api.written import EXPLORATION, refuse_to_replace
-from sqlanon.cli.progress import Terminated, watching
+from sqlanon.cli.progress import watching
+from sqlanon.cli.signals import Terminated
 from sqlanon.cli.tables import print_fitted, signs
 from sqlanon.documents import read_json
 from sqlanon.errors import SearchError, SqlanonError

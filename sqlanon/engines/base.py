@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sqlanon.engines.literals import without_literals
 from sqlanon.errors import EngineError
-from sqlanon.model import Kind
+from sqlanon.model import Kind, brief_list
 
 SqlText: TypeAlias = exp.Expr | str
 """An expression, or text that is already in the engine's dialect."""
@@ -219,7 +219,7 @@ class PublishingEngine(Engine, Protocol):
         """What the database wrote for want of memory in processes that have died."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source:
     """A relation on an engine: what a policy reads.
 
@@ -231,6 +231,10 @@ class Source:
     relation: exp.Expr
     name: str
     columns: tuple[ColumnInfo, ...]
+
+    def __repr__(self) -> str:
+        names = brief_list([column.name for column in self.columns])
+        return f"<Source {brief_list([self.name], width=100)}: {names}>"
 
     def column(self, name: str) -> ColumnInfo:
         """The column of exactly this name, or an EngineError that proposes others."""

@@ -31,6 +31,7 @@ from sqlanon.engines.base import (
 )
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
 from sqlanon.engines.interrupt import interruptible
+from sqlanon.engines.progress_bar import hide_progress_bar
 from sqlanon.errors import EngineError
 from sqlanon.model import Kind
 
@@ -242,7 +243,8 @@ def open_memory(spill: Path | None = None) -> DuckDBEngine:
     }
     if spill is not None:
         config["temp_directory"] = str(spill)
-    return DuckDBEngine(duckdb.connect(":memory:", config=config), owned=True)
+    connection = hide_progress_bar(duckdb.connect(":memory:", config=config))
+    return DuckDBEngine(connection, owned=True)
 
 
 def open_database(path: str | Path, read_only: bool = True, create: bool = False) -> DuckDBEngine:
@@ -259,7 +261,7 @@ def open_database(path: str | Path, read_only: bool = True, create: bool = False
         raise EngineError(f"Database {path} does not exist{looked_in(path)}.")
     refuse_other_files(path)
     try:
-        connection = duckdb.connect(path, read_only=read_only)
+        connection = hide_progress_bar(duckdb.connect(path, read_only=read_only))
     except duckdb.Error as error:
         raise explain_opening(error, path) from error
     return DuckDBEngine(connection, owned=True)

@@ -22,6 +22,7 @@ from sqlanon import resources
 from sqlanon.engines.base import Tracer
 from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
 from sqlanon.engines.interrupt import keeping_interrupts
+from sqlanon.engines.progress_bar import hide_progress_bar
 from sqlanon.errors import EngineError
 from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
@@ -211,7 +212,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
         path.unlink()  # as mktemp makes it; DuckDB takes no such file for a database
     try:
         with _private_files():
-            connection = duckdb.connect(path, config={"threads": 1})
+            connection = hide_progress_bar(duckdb.connect(path, config={"threads": 1}))
     except duckdb.Error as error:
         raise explain_opening(error, path) from error
     path.chmod(0o600)  # an older file may be open to others

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from sqlanon.engines.base import Tracer
 from sqlanon.engines.interrupt import keeping_interrupts
+from sqlanon.engines.progress_bar import hide_progress_bar
 from sqlanon.evaluate.answer import with_suppressible
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.demands import Demands
@@ -247,9 +248,7 @@ class Database:
     DROP = "DROP TABLE IF EXISTS {}"
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(":memory:", config={"threads": 1})
-        # DuckDB draws it on standard output, also where that is a file of JSON.
-        self.connection.execute("SET enable_progress_bar = false")
+        self.connection = hide_progress_bar(duckdb.connect(":memory:", config={"threads": 1}))
         # The queries are written in the order they should run; planning would only cost time.
         self.connection.execute("PRAGMA disable_optimizer")
         self.parsed: dict[str, duckdb.Statement] = {}

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from sqlanon.errors import DomainError, HierarchyError
 from sqlanon.hierarchy.calendar import calendar_span
+from sqlanon.hierarchy.numbers import expansion, number_span
 from sqlanon.hierarchy.tree import Hierarchy
 from sqlanon.model import Kind, Value, format_value, parse_value, sort_key
 
@@ -30,7 +31,8 @@ def intervals(
     Level i holds the intervals [o + n·w, o + (n+1)·w) for the origin o = `origin_value` and
     the i-th width w. Every width must be a whole multiple of the one before. Numbers count
     as they are written: the float 0.1 is one tenth exactly. NaN and the infinities keep a
-    label of their own below the root. The leaves are sorted by value.
+    label of their own below the root. The leaves are sorted by value. An interval holds every
+    number between its ends, seen or not.
     """
     origin = f"of intervals {', '.join(map(str, widths))}" if widths else "of intervals"
     if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
@@ -47,7 +49,7 @@ def intervals(
             raise HierarchyError(
                 f"Hierarchy {origin}: levels do not nest, because width {large} is not a whole "
                 f"multiple of width {small}. Choose widths such as {small} and "
-                f"{_text(2 * fine)}."
+                f"{expansion(2 * fine)}."
             )
     zero = _exact(origin_value, f"the origin {origin_value}", origin)
     try:
@@ -59,7 +61,8 @@ def intervals(
         [format_value(number), *labels, _ROOT]
         for number, *labels in zip(numbers, *columns, strict=True)
     ]
-    return Hierarchy.from_rows(rows, origin)
+    extent = partial(number_span, kind, steps, zero)
+    return replace(Hierarchy.from_rows(rows, origin), extent=extent)
 
 
 def _interval_labels(numbers: Sequence[Value], width: Fraction, zero: Fraction) -> list[str]:
@@ -72,7 +75,7 @@ def _interval_labels(numbers: Sequence[Value], width: Fraction, zero: Fraction) 
         place = (Fraction(str(number)) - zero) // width
         if place not in spelled:
             low = zero + place * width
-            spelled[place] = f"[{_text(low)}, {_text(low + width)})"
+            spelled[place] = f"[{expansion(low)}, {expansion(low + width)})"
         labels.append(spelled[place])
     return labels
 
@@ -82,14 +85,6 @@ def _exact(number: Number, name: str, origin: str) -> Fraction:
         return Fraction(str(number))
     except ValueError:
         raise HierarchyError(f"Hierarchy {origin}: {name} is not a finite number.") from None
-
-
-def _text(number: Fraction) -> str:
-    """The decimal expansion, exact at any size; every number here has a finite one."""
-    places = 0
-    while (number * 10**places).denominator != 1:
-        places += 1
-    return format_value(Decimal(f"{(number * 10**places).numerator}e-{places}"))
 
 
 def masked(

@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from sqlanon.domain import ValueDomain
 from sqlanon.histogram.places import Place
+from sqlanon.model import counted
 from sqlanon.scheme import Space
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tally:
     """Counts by atom tuple (and value of a further column), one entry a row of each array.
 
@@ -32,6 +33,9 @@ class Tally:
     people: Ints
     mover: Codes
     values: Codes | None = None
+
+    def __repr__(self) -> str:
+        return f"<Tally of {counted(len(self), 'tuple')}>"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -64,7 +68,7 @@ class Population:
         return np.column_stack(columns)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Histogram:
     """A counted source. With no subject, every row is a person.
 
@@ -78,6 +82,16 @@ class Histogram:
     facets: Mapping[str, Facet] = field(default_factory=dict)
     subject: str | None = None
     population: Population | None = None
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            (
+                counted(self.rows, "row"),
+                counted(self.people, "person"),
+                counted(len(self.tally), "tuple"),
+            )
+        )
+        return f"<Histogram of {counts} over {self.space!r}>"
 
     @cached_property
     def marginals(self) -> tuple[Ints, ...]:

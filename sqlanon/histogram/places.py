@@ -39,7 +39,8 @@ class Reach:
     top      so does a group of all atoms but NULL
     between  a group of several values takes what lies between them, and up to the next group
     beyond   the outermost groups take what lies beyond them
-    steps    a step of the calendar takes all its days, if it holds two values or more
+    steps    a step of the calendar takes all its days, an interval all its numbers, if it holds
+             two values or more
     """
 
     whole: bool = False

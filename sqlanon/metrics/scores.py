@@ -22,6 +22,7 @@ from sqlanon.histogram import Histogram
 from sqlanon.measurement import Floats, Ints, Measurements
 from sqlanon.metrics.further import FURTHER, FurtherMeasures, none_of
 from sqlanon.metrics.release import Released, release
+from sqlanon.model import counted
 from sqlanon.privacy import Model
 from sqlanon.scheme import Column
 from sqlanon.suppression import Suppression
@@ -33,7 +34,7 @@ INTERNAL = ("glm_units", "rows_below", "violating", "reached", "k_most", "furthe
 """What searches need and nobody reads, at least not under this name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
     """One entry a scheme in every array; `ce` is NaN where no label was counted.
 
@@ -60,6 +61,9 @@ class Scores:
     reached: Floats
     k_most: Ints
     further: Floats
+
+    def __repr__(self) -> str:
+        return f"<Scores of {counted(len(self.k), 'scheme')}>"
 
     def __len__(self) -> int:
         return len(self.k)

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from sqlanon.documents import parse_yaml, read_text
 from sqlanon.errors import PolicyError
+from sqlanon.model import brief_list
 from sqlanon.policy.columns import ColumnSection, Role
 from sqlanon.policy.partial import contradictions
 from sqlanon.policy.problems import describe, line_at
@@ -25,7 +26,7 @@ DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")
 """How names of files end that hold data. Of these nothing is read, and so nothing shown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policy:
     """A valid policy. Relative paths in it start at `folder`; `origin` is for messages.
 
@@ -37,7 +38,11 @@ class Policy:
     section: PolicySection
     folder: Path
     origin: str
-    _expansion: Expansion = field(default=Expansion(), repr=False, compare=False)
+    _expansion: Expansion = field(default=Expansion(), compare=False)
+
+    def __repr__(self) -> str:
+        columns = [f"{name} {each.role}" for name, each in self.section.columns.items()]
+        return f"<Policy {brief_list([self.origin], width=100)}: {brief_list(columns)}>"
 
     def source_connection(self) -> str | None:
         """The address of the source's database, variables filled in."""

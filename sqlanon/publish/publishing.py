@@ -16,7 +16,7 @@ from sqlanon.engines import (
     finish_file,
 )
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.model import Mode
+from sqlanon.model import Mode, brief_list, counted
 from sqlanon.publish import effects
 from sqlanon.publish.export import Export
 from sqlanon.publish.leftovers import remove_leftovers
@@ -29,7 +29,7 @@ from sqlanon.publish.transaction import transaction
 from sqlanon.verify import Verification, table_hash
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Published:
     """A release that is out.
 
@@ -58,6 +58,10 @@ class Published:
     remains: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        target, rows = brief_list([self.target], width=100), counted(self.rows, "row")
+        return f"<Published {self.mode} {target}: {rows}, {self.left_out:,} left out, k = {self.k}>"
 
     @property
     def k(self) -> int:

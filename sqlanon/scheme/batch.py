@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.errors import SchemeError
+from sqlanon.model import brief_list, counted
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.partition import Bits, Partition, null_apart
 from sqlanon.scheme.scheme import Scheme, fingerprint
@@ -75,6 +76,10 @@ class Space:
         self.tables = tables or tuple(PartitionTable(c) for c in self.columns)
         self.offsets = np.cumsum([0, *(c.positions for c in self.columns)])
         self._is_limited = any(c.is_limited for c in self.columns)
+
+    def __repr__(self) -> str:
+        sizes = [f"{c.name} {c.size:,}" for c in self.columns]
+        return f"<Space of {counted(len(sizes), 'column')}, atoms: {brief_list(sizes)}>"
 
     @property
     def positions(self) -> int:
@@ -171,6 +176,9 @@ class Batch:
 
     space: Space
     ids: Ids
+
+    def __repr__(self) -> str:
+        return f"<Batch of {counted(len(self), 'scheme')}>"
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -8,11 +8,11 @@ from functools import cached_property
 from sqlanon.domain import Domain
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.model import Family
+from sqlanon.model import Family, brief_list, counted
 from sqlanon.scheme.partition import Partition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
     """One quasi-identifier.
 
@@ -59,6 +59,11 @@ class Column:
                 f"column {self.name!r}: min_level {self.min_level} is above max_level "
                 f"{self.max_level}; lower the one or raise the other"
             )
+
+    def __repr__(self) -> str:
+        tree = "" if self.hierarchy is None else f", {counted(self.height, 'level')}"
+        name = brief_list([self.name])
+        return f"<Column {name}: {counted(self.size, 'atom')}, {self.family}{tree}>"
 
     @property
     def name(self) -> str:

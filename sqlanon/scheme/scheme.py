@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from sqlanon.errors import SchemeError
+from sqlanon.model import brief_list, counted
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.labels import group_labels
 from sqlanon.scheme.partition import Bits, Partition, null_apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scheme:
     """The partitions of all columns of a space, in its order.
 
@@ -25,7 +26,7 @@ class Scheme:
 
     columns: tuple[Column, ...]
     partitions: tuple[Partition, ...]
-    given: Scheme | None = field(default=None, compare=False, repr=False)
+    given: Scheme | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for column, partition in zip(self.columns, self.partitions, strict=True):
@@ -48,6 +49,11 @@ class Scheme:
             if column.name == name:
                 return partition
         raise KeyError(name)
+
+    def __repr__(self) -> str:
+        pairs = zip(self.columns, self.partitions, strict=True)
+        groups = [f"{c.name} {len(p.runs):,} of {c.size:,}" for c, p in pairs]
+        return f"<Scheme of {counted(len(groups), 'column')}, groups: {brief_list(groups)}>"
 
     @property
     def bits(self) -> Bits:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.domain import ValueDomain
 from sqlanon.hierarchy.tree import Span
+from sqlanon.model import Value, sort_key
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.labels import group_labels, naming_level
 from sqlanon.scheme.partition import Partition
@@ -35,7 +37,7 @@ def group_spans(column: Column, partition: Partition) -> tuple[Span | None, ...]
         span = None
         if level is not None and hierarchy.levels[level][start] == label:
             span = hierarchy.extent(level, domain.values[start])
-        if span is None and not (single and level == 0):
+        if span is None and not (single and (level == 0 or _is_apart(domain.values[start]))):
             return None
         spans.append(span)
     if all(span is None for span in spans) or not _parts(column, partition, spans):
@@ -79,7 +81,7 @@ def partition_by_spans(
         found = [
             number
             for number, (start, span) in enumerate(zip(starts, spans, strict=True))
-            if (value == before.values[start] if span is None else _within(value, span))
+            if (_equal(value, before.values[start]) if span is None else _within(value, span))
         ]
         if not found:
             return None
@@ -87,6 +89,15 @@ def partition_by_spans(
     if domain.has_null:
         groups.append(len(spans))
     return Partition.from_groups(groups)
+
+
+def _is_apart(value: Value) -> bool:
+    """Whether a value is in no interval: NaN and the infinities, also where levels are coarse."""
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _equal(value: Value, other: Value) -> bool:
+    return bool(sort_key(value) == sort_key(other))  # also for NaN
 
 
 def _within(value: Any, span: Span) -> bool:

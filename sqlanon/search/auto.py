@@ -247,7 +247,8 @@ class _Run:
         chosen = self._chosen()
         best = None if chosen is None else float(self._front.points[chosen, 0])
         k = None if chosen is None else int(self._front.scores.k[chosen])
-        stop = self._watch.step(Progress(self._asked, self._limit, best, k), whole=whole)
+        lost = None if chosen is None else float(self._front.scores.nwp[chosen])
+        stop = self._watch.step(Progress(self._asked, self._limit, best, k, lost), whole=whole)
         self._over = self._over or stop
         return stop
 

@@ -104,6 +104,7 @@ class Run:
     ended: str = ""
     trajectory: list[tuple[int, float]] = field(default_factory=list)
     _best_k: int | None = None
+    _lost: float | None = None
 
     def __post_init__(self) -> None:
         space, settings = self.problem.space, self.settings
@@ -192,11 +193,11 @@ class Run:
             best = self.population.fitness[:1]
             if not fitness[0] and (not best or fitness < best[0]):
                 self.trajectory.append((self.evaluations, float(losses[i])))
-                self._best_k = int(scores.k[i])
+                self._best_k, self._lost = int(scores.k[i]), float(scores.nwp[i])
             self.population.offer(bits[i], fitness)
         loss = self.trajectory[-1][1] if self.trajectory else None
         limit = self.settings.evaluations
-        if self.watch.step(Progress(self.evaluations, limit, loss, self._best_k)):
+        if self.watch.step(Progress(self.evaluations, limit, loss, self._best_k, self._lost)):
             self.ended = self.watch.stopped
         if self.evaluations >= limit:
             self.ended = "evaluations"

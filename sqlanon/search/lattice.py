@@ -151,7 +151,7 @@ class NodeScores:
         self.loss: Values = np.zeros(lattice.size + 1, dtype=np.int64)
         self.evaluated = 0
         self.over = False
-        self._best: tuple[float, int] | None = None
+        self._best: tuple[float, int, float] | None = None
 
     def evaluate(self, nodes: Ints) -> list[tuple[Ints, Scores]]:
         """Evaluates the nodes that are not yet known; returns those with their scores.
@@ -182,11 +182,12 @@ class NodeScores:
         if len(feasible):
             shown = shown_loss(self.problem, scores)
             row = feasible[np.lexsort((-scores.k[feasible], shown[feasible]))[0]]
-            found = float(shown[row]), -int(scores.k[row])
+            found = float(shown[row]), -int(scores.k[row]), float(scores.nwp[row])
             self._best = found if self._best is None else min(self._best, found)
         progress = Progress(self.evaluated, self._limit)
         if self._best is not None:
-            progress.best, progress.best_k = self._best[0], -self._best[1]
+            best, k, lost = self._best
+            progress.best, progress.best_k, progress.lost = best, -k, lost
         self.over = self.watch.step(progress)
 
     def front(self, nodes: Ints) -> Ints:

@@ -116,13 +116,12 @@ class _Run:
         return _People(bits, points, np.zeros(0, dtype=np.int64))
 
     def _progress(self) -> Progress:
-        best = self._best()
-        return Progress(
-            evaluations=self._asked,
-            limit=self._limit,
-            best=None if best is None else float(self._front.points[best, 0]),
-            best_k=None if best is None else int(self._front.scores.k[best]),
-        )
+        best, progress = self._best(), Progress(self._asked, self._limit)
+        if best is not None:
+            progress.best = float(self._front.points[best, 0])
+            progress.best_k = int(self._front.scores.k[best])
+            progress.lost = float(self._front.scores.nwp[best])
+        return progress
 
     def _best(self) -> int | None:
         """The feasible solution with least f1: the first feasible one of the front."""

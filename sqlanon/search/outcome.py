@@ -42,12 +42,18 @@ class Outcome:
 
 @dataclass
 class Progress:
-    """Where a search stands; handed to the watcher after every step."""
+    """Where a search stands; handed to the watcher after every step.
+
+    best    the ach or loss of the best feasible solution so far, by which it is the best
+    best_k  its k
+    lost    the share of the information that it loses: its NWP
+    """
 
     evaluations: int = 0
     limit: int | None = None
     best: float | None = None
     best_k: int | None = None
+    lost: float | None = None
 
 
 @dataclass(frozen=True)

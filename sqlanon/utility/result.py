@@ -16,7 +16,7 @@ Table = list[tuple[str, ...]]
 """Lines of texts, the first one the titles."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Utility:
     """How much a release of a scheme is worth in use.
 
@@ -91,6 +91,10 @@ class Utility:
         """How much of the source is released, in one line."""
         text = f"{self.released:,} of {self.rows:,} rows are released"
         return f"{text}, {self.marked:,} of them with the marker" if self.marked else text
+
+    def __repr__(self) -> str:
+        error = f"{self.workload.median:.1%} of a count in the median"
+        return f"<Utility: {self.summary()}, error {error}>"
 
     def __str__(self) -> str:
         lines = []

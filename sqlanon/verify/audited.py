@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlanon.model import brief_list, counted
 from sqlanon.privacy import Model
 from sqlanon.verify.figures import ClassSize, Risk, Spread
 from sqlanon.verify.risk import Journalist, Uniques
@@ -42,7 +43,7 @@ class Reached:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What is known of a table's classes over its quasi-identifiers.
 
@@ -59,6 +60,10 @@ class Audit:
     models: tuple[Reached, ...] = ()
     journalist: Journalist | None = None
     uniques: Uniques | None = None
+
+    def __repr__(self) -> str:
+        rows, classes = counted(self.rows, "row"), counted(self.classes, "class")
+        return f"<Audit of {brief_list(self.quasi)}: {rows}, {classes}, k = {self.k:,}>"
 
     @property
     def spread(self) -> Spread:

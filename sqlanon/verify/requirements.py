@@ -104,7 +104,7 @@ class Satisfies:
         return next(text for text in spellings if float(text.replace(",", "")) != bound)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
     """An audit with the verdict on what was required; nothing required, nothing violated."""
 
@@ -155,6 +155,10 @@ class CheckResult:
                 f"{each.describe()} holds" if holds else f"fails: {each.violation(self.audit)}"
             )
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        verdict = f", {counted(len(self.violations), 'violation')}" if self.required else ""
+        return f"<CheckResult of {self.audit!r}{verdict}>"
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [str(self.audit), self.verdict()]))

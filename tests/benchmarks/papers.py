@@ -1,8 +1,9 @@
 """The experiments of the papers, as numbers and pictures.
 
     python tests/benchmarks/papers.py [--json] [--quick] [--only nsga2|genitor]
-                                      [--figures 2|3|4|5 ...] [--seeds N] [--trials N]
-                                      [--brood N] [--keep FILE] [--pictures FOLDER]
+                                      [--figures 2|3|4|5 ...] [--seeds N]
+                                      [--auto-evaluations N] [--trials N] [--brood N]
+                                      [--keep FILE] [--pictures FOLDER]
 
 nsga2: Figures 2 to 5 of Dewri et al. (TKDE; 1 to 4 at GECCO 2009), beside each the answer of
 auto. genitor: Figures 4 and 5 of Lunacek et al. (GECCO 2006). Neither the orders of values nor
@@ -38,6 +39,9 @@ def main() -> None:
             wishes = replace(wishes, figures=tuple(f"figure {n}" for n in options.figures))
         if options.seeds:
             wishes = replace(wishes, seeds=tuple(range(1, options.seeds + 1)))
+        if options.auto_evaluations:
+            budget = replace(wishes.auto, evaluations=options.auto_evaluations)
+            wishes = replace(wishes, auto=budget)
         preferences = paper_preferences.Experiments(wishes, note, kept).run()
         result["nsga2"] = preferences
         text += [*paper_preferences.lines(preferences), ""]
@@ -65,6 +69,9 @@ def arguments() -> argparse.Namespace:
         "--figures", type=int, choices=(2, 3, 4, 5), nargs="+", help="of the NSGA-II papers (all)"
     )
     parser.add_argument("--seeds", type=int, help="of NSGA-II and auto (2)")
+    parser.add_argument(
+        "--auto-evaluations", type=int, help="after which auto ends in the NSGA-II part"
+    )
     parser.add_argument("--trials", type=int, help="of every GENITOR setting (15)")
     parser.add_argument("--brood", type=int, help="offspring that are scored together (20)")
     parser.add_argument(
