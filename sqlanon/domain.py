@@ -105,15 +105,23 @@ class ValueDomain:
             table[None] = self.width
         return table
 
+    def spelled(self, value: Value) -> str:
+        """A value as labels write it."""
+        return _spelled(value, self._are_days)
+
+    @cached_property
+    def _are_days(self) -> bool:
+        return _are_days(self.values)
+
     def atom_label(self, atom: int) -> str:
-        return format_value(self.values[atom])
+        return self.spelled(self.values[atom])
 
     def interval_label(self, start: int, stop: int) -> str:
         """Atoms start..stop-1 of a sorted domain as a left-closed interval."""
-        low = format_value(self.values[start])
+        low = self.spelled(self.values[start])
         if stop < self.width:
-            return f"[{low}, {format_value(self.values[stop])})"
-        return f"[{low}, {format_value(self.values[-1])}]"
+            return f"[{low}, {self.spelled(self.values[stop])})"
+        return f"[{low}, {self.spelled(self.values[-1])}]"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -177,12 +185,20 @@ class IntervalDomain:
             return None
         return min(bisect.bisect_right(self.edges, key, key=sort_key) - 1, self.width - 1)
 
+    def spelled(self, value: Value) -> str:
+        """A value as labels write it."""
+        return _spelled(value, self._are_days)
+
+    @cached_property
+    def _are_days(self) -> bool:
+        return _are_days(self.edges)
+
     def atom_label(self, atom: int) -> str:
         return self.interval_label(atom, atom + 1)
 
     def interval_label(self, start: int, stop: int) -> str:
         close = "]" if stop == self.width else ")"
-        return f"[{format_value(self.edges[start])}, {format_value(self.edges[stop])}{close}"
+        return f"[{self.spelled(self.edges[start])}, {self.spelled(self.edges[stop])}{close}"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -190,6 +206,23 @@ class IntervalDomain:
 
 
 Domain = ValueDomain | IntervalDomain
+
+
+def _are_days(values: Sequence[Value]) -> bool:
+    """Whether all are timestamps at midnight, so that their dates say everything.
+
+    Midnight of another time zone is another moment, so values with one are written out.
+    """
+    return bool(values) and all(
+        isinstance(value, dt.datetime) and value.tzinfo is None and value.time() == dt.time()
+        for value in values
+    )
+
+
+def _spelled(value: Value, as_day: bool) -> str:
+    if as_day and isinstance(value, dt.datetime):
+        return format_value(value.date())
+    return format_value(value)
 
 
 def _fingerprint(form: str, kind: Kind, values: Sequence[Value], has_null: bool) -> str:

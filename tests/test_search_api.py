@@ -19,8 +19,9 @@ from sqlanon.errors import ArgumentError
 
 SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm",
           "glm_share", "dcn", "ce"]  # fmt: skip
-KEYS = ["version", "policy", "method", "objectives", "seed", "source", "evaluations", "seconds",
-        "stopped", "reproducible", "notes", "domains", "solutions", "chosen"]  # fmt: skip
+KEYS = ["version", "policy", "policy_parts", "method", "objectives", "seed", "source",
+        "evaluations", "seconds", "stopped", "reproducible", "notes", "domains", "solutions",
+        "chosen"]  # fmt: skip
 BY_ACH = {"age": {"cuts": [25, 35]}, "sex": {"groups": [["F", "M"]]}}
 BY_GLM = {"age": {"cuts": []}, "sex": {"groups": [["F"], ["M"]]}}
 

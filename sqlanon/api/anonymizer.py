@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sqlanon.api.bind import Origin, check_columns, open_lent_source, open_policy_source
+from sqlanon.api.changed import telling_of_changes
 from sqlanon.api.domains import scheme_as_listed, scheme_without_counting
 from sqlanon.api.places import file_to_rewrite, released_before, telling_of_release
 from sqlanon.api.population import population_source
@@ -109,9 +110,10 @@ class Anonymizer(Searching):
             known = known.given or known
             check_fit(self.policy, known)
             return known
-        document, origin = document_of(scheme)
-        found = scheme_without_counting(self.policy, self.source, document, origin)
-        return found or scheme_as_listed(self.policy, self.source, self.space, document, origin)
+        with telling_of_changes(self.policy, scheme):
+            document, origin = document_of(scheme)
+            found = scheme_without_counting(self.policy, self.source, document, origin)
+            return found or scheme_as_listed(self.policy, self.source, self.space, document, origin)
 
     def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
         """The SELECT that builds the release of a scheme, with a header that names it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sqlanon.api.bind import Origin, quasis_of
+from sqlanon.api.changed import telling_of_changes
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
 from sqlanon.api.marked import holds_with_marked
 from sqlanon.api.models import models_of, sensitive_hierarchies
@@ -181,17 +182,18 @@ class Measuring:
         known = scheme_in(scheme)
         if known is not None:
             return known
-        document, origin = document_of(scheme)
-        try:
-            whole = (self.policy, self.source, self.space)
-            moved = on_these_values(*whole, document, origin)
-            found = from_document(moved, self.space.columns, origin)
-            given = scheme_as_listed(*whole, document, origin)
-            return found if given.columns == found.columns else replace(found, given=given)
-        except SchemeError:
-            # The file may be right, and the data hold what it does not know.
-            refuse_uncovered(self.policy, self.source, document, origin)
-            raise
+        with telling_of_changes(self.policy, scheme):
+            document, origin = document_of(scheme)
+            try:
+                whole = (self.policy, self.source, self.space)
+                moved = on_these_values(*whole, document, origin)
+                found = from_document(moved, self.space.columns, origin)
+                given = scheme_as_listed(*whole, document, origin)
+                return found if given.columns == found.columns else replace(found, given=given)
+            except SchemeError:
+                # The file may be right, and the data hold what it does not know.
+                refuse_uncovered(self.policy, self.source, document, origin)
+                raise
 
     def measure(self, scheme: SchemeLike) -> Solution:
         """The scores of one scheme."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ class SearchResult:
     required_k: int
     required: tuple[str, ...] = ()
     unreachable: tuple[str, ...] = ()
+    policy_parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def solution(self) -> Solution | None:
@@ -115,6 +117,7 @@ class SearchResult:
         return {
             "version": VERSION,
             "policy": self.policy,
+            "policy_parts": dict(self.policy_parts),
             "method": self.method,
             "objectives": list(self.objectives),
             "seed": self.seed,

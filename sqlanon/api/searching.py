@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 
@@ -32,8 +33,9 @@ from sqlanon.api.search import (
 )
 from sqlanon.api.utility import Assessing
 from sqlanon.arguments import number_from, optional, refusal, whole_number
-from sqlanon.model import LossName
-from sqlanon.scheme import Batch
+from sqlanon.domain import ValueDomain
+from sqlanon.model import Kind, LossName
+from sqlanon.scheme import Batch, Column
 from sqlanon.search.candidates import MOST
 from sqlanon.search.coarsest import coarsest
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
@@ -49,6 +51,25 @@ LEFT_OUT_FOR_EVERY_K = (
 NO_PRIVACY = (
     "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
 )
+
+
+def alphabetical(columns: Sequence[Column]) -> list[str]:
+    """A note on text columns that nothing but the alphabet orders, so that groups mean little."""
+    names = [
+        repr(column.name)
+        for column in columns
+        if column.hierarchy is None
+        and isinstance(column.domain, ValueDomain)
+        and column.domain.is_observed
+        and column.domain.kind is Kind.TEXT
+        and column.domain.width > 2
+    ]
+    if not names:
+        return []
+    return [
+        f"without a hierarchy the values of {', '.join(names)} are in alphabetical order, and "
+        "neighbours share a group; give a hierarchy, or `values` in an order that means something"
+    ]
 
 
 class Searching(Assessing):
@@ -135,7 +156,7 @@ class Searching(Assessing):
             preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
         if self.policy.section.privacy is None:
             notes = (*notes, NO_PRIVACY)
-        notes = (*self.cautions, *notes)
+        notes = (*self.cautions, *notes, *alphabetical(self.space.columns))
         # A search may have seen fewer cuts than the columns have.
         found = Batch(self.space, outcome.solutions.ids)
         solutions = self._solutions(found, outcome.scores, preference)
@@ -155,6 +176,7 @@ class Searching(Assessing):
             required_k=self.required_k,
             required=tuple(model.describe() for model in self.models),
             unreachable=self._unreachable() if outcome.chosen is None else (),
+            policy_parts=self.policy.parts,
         )
 
     def explore(self, document: object = None, *, seed: int | None = None) -> Exploration:

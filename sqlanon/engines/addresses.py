@@ -14,6 +14,9 @@ ADDRESSES = (
     "in memory"
 )
 
+DATABASE_FILES = (".duckdb", ".ddb", ".db")
+"""How names of DuckDB files usually end."""
+
 
 def open_engine(
     connection: str | DuckDBPyConnection | None, *, read_only: bool = True
@@ -41,7 +44,10 @@ def database_path(address: str) -> Path | None:
     """The file that an address names; None for a database in memory."""
     scheme, separator, path = address.partition("://")
     if not separator:
-        raise EngineError(f"{address!r} is not the address of a database. Use {ADDRESSES}.")
+        meant = ""
+        if Path(address).suffix in DATABASE_FILES or Path(address).is_file():
+            meant = f" Did you mean duckdb:///{address}?"
+        raise EngineError(f"{address!r} is not the address of a database.{meant} Use {ADDRESSES}.")
     if scheme != "duckdb":
         raise EngineError(f"{scheme!r} in {address!r} is not a known engine. Use {ADDRESSES}.")
     if path in ("", "/", "/:memory:"):

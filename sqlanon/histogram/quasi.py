@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlanon.domain import Domain, IntervalDomain, ValueDomain
 from sqlanon.errors import DomainError, HierarchyError
@@ -75,7 +76,10 @@ def _ordered(domain: Domain, hierarchy: Hierarchy) -> Domain:
     if isinstance(domain, IntervalDomain):
         names = tuple(domain.atom_label(i) for i in range(domain.width))
         ends = tuple(format_value(v) for v in domain.left_ends)
-        if hierarchy.leaves not in (names, ends):
+        # Labels write timestamps at midnight as dates; a file may have them in full.
+        pairs = enumerate(pairwise(map(format_value, domain.edges)), 1)
+        in_full = tuple(f"[{a}, {b}{']' if i == domain.width else ')'}" for i, (a, b) in pairs)
+        if hierarchy.leaves not in (names, ends, in_full):
             raise HierarchyError(
                 f"{where} does not list the intervals of the range in their order; "
                 f"its leaves must be {names[0]}, {names[min(1, len(names) - 1)]}, …"

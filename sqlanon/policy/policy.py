@@ -81,11 +81,25 @@ class Policy:
         fingerprints of older policies alone. Nor do the secrets of pseudonyms: a fingerprint
         is shown, and one that is written out could be guessed with it.
         """
+        return _hashed(self._content)
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The same by column and by other key, short: tells where two policies differ."""
+        parts = {key: value for key, value in self._content.items() if key != "columns"}
+        parts |= {f"columns.{name}": each for name, each in self._content["columns"].items()}
+        return {name: _hashed(part)[:16] for name, part in parts.items()}
+
+    @property
+    def _content(self) -> dict[str, Any]:
         secrets = {"columns": {"__all__": {"key"}}}
-        content = self.section.model_dump(
+        return self.section.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude=secrets
         )
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _hashed(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_policy(path: str | Path) -> Policy:

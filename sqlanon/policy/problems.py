@@ -138,7 +138,12 @@ def _nearest(path: Path) -> str:
 
 def _meant(found: Any, path: Path, allowed: str) -> str:
     """The allowed word that is spelled most like the one that was found."""
-    words = [word for node in _nodes_at(path) for word in node.get("enum", ())]
+    nodes = _nodes_at(path)
+    if isinstance(found, str) and any("role" in node.get("properties", ()) for node in nodes):
+        roles = [word for node in _nodes_at((*path, "role")) for word in node.get("enum", ())]
+        role = get_close_matches(found.lower(), roles, 1, cutoff=0.6)
+        return f"; did you mean {{role: {role[0]}}}?" if role else ""
+    words = [word for node in nodes for word in node.get("enum", ())]
     words = [word for word in words if repr(word) in allowed]
     near = get_close_matches(str(found).lower(), words, 1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else ""

@@ -20,6 +20,8 @@ values of anybody, so intervals of a range are always written by their ends.
 Labels of one partition are distinct, whatever the values and node names contain: where two
 would be the same, both groups are spelled out, by atoms or else by the names of min_level.
 
+Timestamps that are all at midnight are written as their dates.
+
 NaN comes after every number: neighbours up to it are "4.1+ or NaN".
 
 With open ends the outermost intervals of an ordered column name only the end that faces the
@@ -37,7 +39,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import SchemeError
-from sqlanon.model import Value, format_value
+from sqlanon.model import Value
 from sqlanon.scheme.column import Column
 from sqlanon.scheme.partition import Partition
 
@@ -128,19 +130,19 @@ class _Writer:
         if self.level and isinstance(domain, ValueDomain):
             return _set(dict.fromkeys(self._names(start, stop)))
         if not domain.is_sorted:
-            return _set(map(format_value, domain.left_ends[start:stop]))
+            return _set(map(domain.spelled, domain.left_ends[start:stop]))
         if stop - start == 1 and (isinstance(domain, ValueDomain) or not open_ends):
             return domain.atom_label(start)
         if _is_nan(domain.left_ends[stop - 1]) and not (open_ends and start == 0):
             # NaN is above every number, so the interval up to it takes them all.
-            return f"{format_value(domain.left_ends[start])}+ or NaN"
+            return f"{domain.spelled(domain.left_ends[start])}+ or NaN"
         if not open_ends or 0 < start < stop < domain.width:
             return domain.interval_label(start, stop)
         if (start, stop) == (0, domain.width):
             return WHOLE
         if start == 0:
-            return f"<{format_value(domain.left_ends[stop])}"
-        return f"{format_value(domain.left_ends[start])}+"
+            return f"<{domain.spelled(domain.left_ends[stop])}"
+        return f"{domain.spelled(domain.left_ends[start])}+"
 
     def _atom(self, atom: int) -> str:
         domain = self.column.domain

@@ -33,13 +33,20 @@ def read_document(reference: str | Path) -> Any:
     return document
 
 
+def read_result(reference: str | Path) -> Mapping[str, Any] | None:
+    """The whole result that a reference names a solution of; None for a scheme file."""
+    document = read_json(split_reference(reference)[0], SchemeError)
+    is_result = isinstance(document, Mapping) and "solutions" in document
+    return document if is_result else None
+
+
 def falls_short(reference: str | Path) -> bool:
     """Whether a reference names a solution that its result says is not feasible."""
-    path, number = split_reference(reference)
-    document = read_json(path, SchemeError)
-    if not isinstance(document, Mapping) or "solutions" not in document:
+    result = read_result(reference)
+    if result is None:
         return False
-    return _solution(document, number, str(reference)).get("feasible") is False
+    number = split_reference(reference)[1]
+    return _solution(result, number, str(reference)).get("feasible") is False
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -21,6 +21,12 @@ from sqlanon.verify.expected import Expected, Verification
 from sqlanon.verify.population import Population
 from sqlanon.verify.requirements import KAnonymity, Requirement, Satisfies
 from sqlanon.verify.values import compared
+
+MOSTLY = 0.5
+"""From this share of unique rows on, the columns that make them unique are named."""
+MOST_NAMED = 3
+MOST_ROWS_COMPARED = 1_000_000
+"""Of more rows they are not: that takes a query per column."""
 
 
 def verify_release(engine: Engine, staged: exp.Expr, expected: Expected) -> Verification:
@@ -230,16 +236,39 @@ class _Verifier:
         if not self.released:
             return 0
         subject = self.expected.subject if self.expected.subject in self.present else None
-        unique = rows_unique_over(
-            self.source.engine, self.source.relation, self.released, subject=subject
-        )
+        unique = self._unique_over(self.released)
         if unique:
             whose = "no other row" if subject is None else "no other person"
             self.warnings.append(
                 f"{unique:,} of {counted(rows, 'row')} ({unique / rows:.1%}) have a combination "
-                f"of all released columns that {whose} has"
+                f"of all released columns that {whose} has{self._responsible(unique, rows)}"
             )
         return unique
+
+    def _responsible(self, unique: int, rows: int) -> str:
+        """The columns without which far fewer rows would be unique, in words.
+
+        Of several columns that each tell all rows apart, none is missed: then these are named.
+        """
+        if unique / rows < MOSTLY or rows > MOST_ROWS_COMPARED or len(self.released) < 2:
+            return ""
+        without = {
+            name: self._unique_over([other for other in self.released if other != name])
+            for name in self.released
+        }
+        fewest = min(without.values())
+        if fewest < unique:
+            # Those that change as much as the one that changes most, or half of it.
+            named = [name for name, n in without.items() if unique - n >= (unique - fewest) / 2]
+            named.sort(key=without.__getitem__)
+            shares = [f"{name!r} {without[name] / rows:.1%}" for name in named[:MOST_NAMED]]
+            return f"; without {', without '.join(shares)}"
+        alone = [name for name in self.released if self._unique_over([name]) >= unique / 2]
+        return f"; {_listed(alone[:MOST_NAMED])} alone would do that" if alone else ""
+
+    def _unique_over(self, columns: Sequence[str]) -> int:
+        subject = self.expected.subject if self.expected.subject in self.present else None
+        return rows_unique_over(self.source.engine, self.source.relation, columns, subject=subject)
 
     def _fetch(self, query: exp.Expr | str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.source.engine.fetch(query).to_pylist()

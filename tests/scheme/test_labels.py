@@ -55,6 +55,11 @@ def test_intervals_of_values() -> None:
         (Kind.FLOAT, (-math.inf, 0.0, 2.5, math.nan), ("[-inf, 2.5)", "2.5+ or NaN")),
         (Kind.DATE, tuple(dt.date(2024, m, 1) for m in (1, 2, 3, 4)),
          ("[2024-01-01, 2024-03-01)", "[2024-03-01, 2024-04-01]")),
+        (Kind.TIMESTAMP, tuple(dt.datetime(2024, m, 1) for m in (1, 2, 3, 4)),
+         ("[2024-01-01, 2024-03-01)", "[2024-03-01, 2024-04-01]")),
+        (Kind.TIMESTAMP, tuple(dt.datetime(2024, 1, 1, h) for h in (0, 1, 2, 3)),
+         ("[2024-01-01 00:00:00, 2024-01-01 02:00:00)",
+          "[2024-01-01 02:00:00, 2024-01-01 03:00:00]")),
         (Kind.INTEGER, (4, 1, 3, 2), ("{4, 1}", "{3, 2}")),
     ],
 )  # fmt: skip
