@@ -10,9 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress as Bar
 from search_table import write_search_folder
 
-from sqlanon.cli.progress import Status, pause_after, time_left, written_duration
+from sqlanon.cli.progress import Status, display, pause_after, time_left, written_duration
 from sqlanon.search.outcome import Progress
 
 
@@ -91,6 +93,15 @@ def test_lines_become_rarer() -> None:
     assert times[1:4] == [5, 10, 15]
     assert len(times) < 150  # of a night
     assert max(after - before for before, after in pairwise(times)) <= 300
+
+
+def test_a_command_in_a_notebook_draws_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel gives the commands of a cell a terminal that cannot move its cursor."""
+    screen, status = Console(force_terminal=True), Status("auto", None)
+    monkeypatch.delenv("JPY_PARENT_PID", raising=False)
+    assert isinstance(display(status, screen), Bar)
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    assert not isinstance(display(status, screen), Bar)
 
 
 # The pauses are shorter here, so that the test is.

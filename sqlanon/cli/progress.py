@@ -121,13 +121,14 @@ def watching(
 
     previous = {each: signal.signal(each, interrupt) for each in signals}
     try:
-        with nullcontext() if quiet else _shown(status, Console(stderr=True)):
+        with nullcontext() if quiet else display(status, Console(stderr=True)):
             yield watch
     finally:
         restore()
 
 
-def _shown(status: Status, console: Console) -> AbstractContextManager[object]:
+def display(status: Status, console: Console) -> AbstractContextManager[object]:
+    """What shows a status while it is entered."""
     # A notebook gives a command that is run from a cell a terminal, but one that cannot go back
     # to a former line.
     in_notebook = "JPY_PARENT_PID" in os.environ
