@@ -29,6 +29,7 @@ from sqlanon.api.release import (
     portable_source,
     recipe_of,
     scheme_in,
+    shown,
 )
 from sqlanon.api.searching import Searching
 from sqlanon.api.solution import Solution
@@ -127,7 +128,7 @@ class Anonymizer(Searching):
             header += falls_short(self.policy)
         source, notes = portable_source(self.source, dialect)
         recipe = recipe_of(self.policy, source, released, [*header, *notes], dialect)
-        return release_text(recipe, dialect, guarded=guarded)
+        return release_text(shown(recipe), dialect, guarded=guarded)
 
     def publish(
         self,

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from sqlanon import hierarchy as hierarchies
 from sqlanon import resources
-from sqlanon.engines import Source, open_source, open_table
+from sqlanon.engines import Source, open_source, open_table, source_folders
 from sqlanon.errors import (
     DomainError,
     EngineError,
@@ -62,6 +62,7 @@ def open_policy_source(policy: Policy) -> Source:
             table=section.table,
             query=section.query,
             file=None if section.file is None else policy.folder / section.file,
+            folders=folders_of(policy),
         )
     except EngineError as error:
         # Engines name the address in their messages, and it may come from the environment.
@@ -69,6 +70,19 @@ def open_policy_source(policy: Policy) -> Source:
         if hidden == str(error):
             raise
         raise EngineError(hidden) from None
+
+
+def folders_of(policy: Policy) -> list[Path]:
+    """The folders of the files that the source and the population of a policy name."""
+    sections = [policy.section.source, policy.section.population]
+    return [
+        folder
+        for section in sections
+        if section is not None
+        for folder in source_folders(
+            section.query, None if section.file is None else policy.folder / section.file
+        )
+    ]
 
 
 def address_in(policy: Policy, connection: str | None) -> str | None:

@@ -17,7 +17,7 @@ from sqlanon.api.unfinished import (
     unfinished,
 )
 from sqlanon.engines import DuckDBEngine, open_memory, remove_dead_folders, young_folders
-from sqlanon.engines.duckdb import open_database
+from sqlanon.engines.duckdb import folder_of, open_database
 from sqlanon.engines.duckdb_sources import parse_table
 from sqlanon.errors import EngineError
 from sqlanon.evaluate.cache import CONTENTS, is_workspace
@@ -72,7 +72,7 @@ def _clean_folder(folder: Path, cleaned: Cleaned) -> None:
             cleaned.removed.append(str(path))
         else:
             young.append(path)
-    _settle(folder, cleaned, open_memory)
+    _settle(folder, cleaned, lambda folders: open_memory(folders=folders))
     _keep_young([*young, *young_folders(folder)], cleaned)
 
 
@@ -95,7 +95,7 @@ def _clean_database(path: Path, cleaned: Cleaned) -> None:
     finally:
         engine.close()
     if not workspace:
-        _settle(path.parent, cleaned, lambda: open_database(path))
+        _settle(path.parent, cleaned, lambda folders: open_database(path, folders=folders))
         _keep_young(young_folders(path.parent), cleaned)
         return
     for file in (path, Path(f"{path}.wal")):
@@ -104,8 +104,11 @@ def _clean_database(path: Path, cleaned: Cleaned) -> None:
             cleaned.removed.append(str(file))
 
 
-def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[], DuckDBEngine]) -> None:
-    """Finishes the certificates whose release is a file, or is in the database."""
+def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[list[Path]], DuckDBEngine]) -> None:
+    """Finishes the certificates whose release is a file, or is in the database.
+
+    `opened` opens what holds the releases, for reading in the folders of their files.
+    """
     cleaned.removed += map(str, remove_incomplete(folder))
     for each in unfinished(folder):
         if isinstance(each, Unreadable):
@@ -113,7 +116,8 @@ def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[], DuckDBEngine]) 
                 f"{each}; clean with the version of sqlanon that wrote it, or delete that folder"
             )
             continue
-        engine = opened()
+        file = Path(each.target)
+        engine = opened([folder_of(file)] if file.is_absolute() else [])
         try:
             outcome = each.settle(_found(engine, each), remove_others=False)
         finally:

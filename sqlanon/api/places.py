@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.api.bind import Origin, address_in, telling_of_no_rows
+from sqlanon.api.bind import Origin, address_in, folders_of, telling_of_no_rows
 from sqlanon.engines import (
     DuckDBEngine,
     Opened,
@@ -68,6 +68,7 @@ def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) 
         target=address_in(policy, policy.publish_connection()),
         file=None if section.file is None else policy.folder / section.file,
         read_only=read_only,
+        folders=folders_of(policy),
     )
 
 

@@ -28,7 +28,7 @@ from sqlanon.api.places import (
     spelled,
 )
 from sqlanon.api.published import Release
-from sqlanon.api.release import header_of, key_parameter, recipe_to_publish
+from sqlanon.api.release import header_of, key_parameter, recipe_to_publish, shown
 from sqlanon.api.tallies import Tallies, tally
 from sqlanon.api.unfinished import (
     file_holds,
@@ -256,7 +256,8 @@ class Publisher:
     def _facts(self, published: Published, tallies: Tallies, prior: tuple[Prior, ...]) -> Facts:
         header = header_of(self.policy, self.source, self.scheme, published.k)
         guarded = published.mode is Mode.VIEW
-        text = release_text(replace(self.recipe, header=tuple(header)), guarded=guarded)
+        recipe = replace(shown(self.recipe), header=tuple(header))
+        text = release_text(recipe, guarded=guarded)
         account = Account(
             release=secrets.token_hex(8),
             time=dt.datetime.now(dt.UTC),

@@ -16,7 +16,7 @@ from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import Solution
 from sqlanon.api.writing import opens_ends
 from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
-from sqlanon.engines import ColumnInfo, Source
+from sqlanon.engines import ColumnInfo, Source, as_given
 from sqlanon.errors import NoSolutionError, PolicyError, SchemeError
 from sqlanon.model import SuppressedRows
 from sqlanon.policy import Others, Policy, Role
@@ -144,6 +144,12 @@ def recipe_of(
         population=None if population is None else population.relation,
         population_subject=section.population.subject if section.population else None,
     )
+
+
+def shown(recipe: Recipe) -> Recipe:
+    """A recipe whose SQL is read by people: tables have the names that the policy gives them."""
+    population = None if recipe.population is None else as_given(recipe.population)
+    return replace(recipe, source=as_given(recipe.source), population=population)
 
 
 def recipe_to_publish(policy: Policy, source: Source, scheme: Scheme) -> Recipe:

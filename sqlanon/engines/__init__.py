@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
@@ -19,7 +20,7 @@ from sqlanon.engines.base import (
     TableDetails,
     Tracer,
 )
-from sqlanon.engines.duckdb import DuckDBEngine, open_memory
+from sqlanon.engines.duckdb import DuckDBEngine, as_given, folder_of, open_memory
 from sqlanon.engines.private_folder import (
     PrivateFolder,
     dead_kept_folders,
@@ -43,6 +44,7 @@ __all__ = [
     "Statement",
     "TableDetails",
     "Tracer",
+    "as_given",
     "dead_kept_folders",
     "finish_file",
     "open_engine",
@@ -51,6 +53,7 @@ __all__ = [
     "open_source",
     "open_table",
     "remove_dead_folders",
+    "source_folders",
     "source_on",
     "young_folders",
 ]
@@ -64,12 +67,14 @@ def open_source(
     file: str | Path | None = None,
     data: duckdb_sources.Data | None = None,
     read_only: bool = True,
+    folders: Iterable[Path] = (),
 ) -> Source:
     """Opens exactly one of a table, a query, a file, or data in this process.
 
     `connection` is an address (see open_engine) or an open connection of the caller; without
-    one, a database in memory reads the file, the data or the query. Close the source's engine
-    when done; a caller's connection stays open.
+    one, a database in memory reads the file, the data or the query. What is opened here reads
+    the folders of the database, of the file or of the files that the query names, and `folders`.
+    Close the source's engine when done; a caller's connection stays open.
     """
     given = {"table": table, "query": query, "file": file, "data": data}
     named = [name for name, value in given.items() if value is not None]
@@ -80,7 +85,9 @@ def open_source(
         )
     if table is not None and connection is None:
         raise EngineError(f"Table {table!r} needs a connection: {ADDRESSES}.")
-    engine = open_engine(connection, read_only=read_only)
+    engine = open_engine(
+        connection, read_only=read_only, folders=[*folders, *source_folders(query, file)]
+    )
     try:
         if data is not None and not engine.owned:
             engine = engine.private()
@@ -111,5 +118,11 @@ def source_on(
 
 def open_table(engine: Engine, name: str) -> Source:
     """A further table or view on an engine that is open already."""
-    relation = duckdb_sources.parse_table(name)
-    return Source(engine, relation, name, engine.columns(relation))
+    assert isinstance(engine, DuckDBEngine)
+    return duckdb_sources.named(engine, name)
+
+
+def source_folders(query: str | None, file: str | Path | None) -> list[Path]:
+    """The folders that a query or a file of a source names."""
+    named = [] if query is None else duckdb_sources.folders_in(query)
+    return named if file is None else [*named, folder_of(Path(file))]

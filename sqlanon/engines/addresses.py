@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
@@ -19,25 +20,34 @@ DATABASE_FILES = (".duckdb", ".ddb", ".db")
 
 
 def open_engine(
-    connection: str | DuckDBPyConnection | None, *, read_only: bool = True
+    connection: str | DuckDBPyConnection | None,
+    *,
+    read_only: bool = True,
+    folders: Iterable[Path] = (),
 ) -> DuckDBEngine:
     """The engine of an address or of a caller's open connection; None is a new one in memory.
 
     Addresses: duckdb:///relative.duckdb (to the current folder), duckdb:////absolute.duckdb,
     duckdb:// (in memory). The path is taken as it stands, without %-escapes or parameters.
-    `read_only` applies to files that are opened here.
+    `read_only` applies to files that are opened here, and what is opened here reads files in
+    `folders` and the database's own folder only. A caller's connection stays as it is; macros of
+    it that hide built-in functions are refused.
     """
     if connection is None:
-        return open_memory()
+        return open_memory(folders=folders)
     if isinstance(connection, DuckDBPyConnection):
-        return DuckDBEngine(connection, owned=False)
+        engine = DuckDBEngine(connection, owned=False)
+        engine.refuse_hidden_functions()
+        return engine
     if not isinstance(connection, str):
         raise EngineError(
             f"A connection is an address or an open DuckDB connection, "
             f"not {type(connection).__name__}."
         )
     path = database_path(connection)
-    return open_memory() if path is None else open_database(path, read_only=read_only)
+    if path is None:
+        return open_memory(folders=folders)
+    return open_database(path, read_only=read_only, folders=folders)
 
 
 def database_path(address: str) -> Path | None:

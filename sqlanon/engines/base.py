@@ -164,14 +164,14 @@ class Engine(Protocol):
     dialect: str  # sqlglot's name of it
     tracer: Tracer
 
-    def fetch(self, query: SqlText) -> pa.Table:
-        """The whole result of one query."""
-
-    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
-        """Executes one statement to its end.
+    def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
+        """The whole result of one query.
 
         Parameters are secrets: neither the tracer nor the message of an error shows them.
         """
+
+    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
+        """Executes one statement to its end, with parameters as in `fetch`."""
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         """The columns of a relation that can stand in FROM, in their order."""
@@ -208,6 +208,9 @@ class PublishingEngine(Engine, Protocol):
 
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""
+
+    def refuse_hidden_functions(self) -> None:
+        """Raises an EngineError where functions of users hide built-in ones of the same name."""
 
     def database_files(self) -> tuple[Path, ...]:
         """The files of all databases that are open here for writing."""

@@ -4,12 +4,18 @@ Everything goes through `connection.sql`, never `connection.execute`. On a conne
 caller lends us this matters: `execute` throws away a result that the caller has not fetched
 yet, and its errors abort the caller's transaction even when a name is merely misspelt. `sql`
 refuses in the first case and leaves the transaction alone in the second.
+
+A database that sqlanon opens is attached to an empty one in memory, and built-in functions stand
+before its schema on the search path: DuckDB takes a macro for the function or operator of the
+same name where it finds it first. Views still use the macros beside them. Nothing outside the
+folders that the caller names can be read or written, and no extension is loaded.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +23,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines import duckdb_catalog, duckdb_reads
+from sqlanon.engines import duckdb_catalog, duckdb_functions, duckdb_reads
 from sqlanon.engines.base import (
     ColumnInfo,
     Reads,
@@ -29,6 +35,7 @@ from sqlanon.engines.base import (
     refuse_impossible,
     render_statement,
 )
+from sqlanon.engines.duckdb_catalog import fold
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
 from sqlanon.engines.interrupt import interruptible
 from sqlanon.engines.progress_bar import hide_progress_bar
@@ -51,6 +58,7 @@ _KINDS = {
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\d+\)")
 _ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
 
+_COMPLETED = "sqlanon_completed"  # marks a name in a syntax tree
 _HERE = "SELECT current_database(), current_schema()"
 _TABLES = """
 SELECT database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE NOT internal
@@ -72,31 +80,44 @@ class DuckDBEngine:
     dialect = "duckdb"
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, owned: bool, tracer: Tracer | None = None
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        owned: bool,
+        tracer: Tracer | None = None,
+        folders: tuple[Path, ...] | None = None,
     ) -> None:
         self.tracer = tracer or Tracer()
         self.owned = owned
+        self.folders = folders  # all that can be read and written; None is anything
+        self.home: str | None = None  # the attached database that names without one mean
         self.reading = "the database"  # in messages: the source that was opened here last
         self._connection = connection
         self._registered: list[str] = []
         self._on_close: list[Callable[[], object]] = []
 
-    def fetch(self, query: SqlText) -> pa.Table:
+    def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
         """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
         cast in SQL where another type is wanted.
         """
-        with self._running(render_statement(query, self.dialect)) as running:
-            result = self._execute(running.sql)
+        with self._secretly(parameters), self._running(self._text(query)) as running:
+            result = self._execute(running.sql, parameters)
             running.rows = result.num_rows
         return result
 
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         """Executes one statement; one that changes rows reports their number to the tracer."""
+        with self._secretly(parameters), self._running(self._text(statement)) as running:
+            result = self._execute(running.sql, parameters)
+            if result.column_names == ["Count"] and result.num_rows == 1:
+                running.rows = result.column(0)[0].as_py()
+
+    def _text(self, statement: SqlText) -> str:
+        return render_statement(statement, self.dialect)
+
+    @contextmanager
+    def _secretly(self, parameters: Mapping[str, str] | None) -> Iterator[None]:
         try:
-            with self._running(render_statement(statement, self.dialect)) as running:
-                result = self._execute(running.sql, parameters)
-                if result.column_names == ["Count"] and result.num_rows == 1:
-                    running.rows = result.column(0)[0].as_py()
+            yield
         except EngineError as error:
             if not parameters:
                 raise
@@ -131,6 +152,22 @@ class DuckDBEngine:
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="main", catalog="temp", quoted=True)
 
+    def refuse_hidden_functions(self) -> None:
+        found = duckdb_functions.hiding(self)
+        if not found:
+            return
+        listed = "; ".join([*found[:5], *(["…"] if found[5:] else [])])
+        instead = (
+            "take mode table, which does not use them"
+            if self.owned
+            else "give sqlanon the address of the database, where it does not use them"
+        )
+        raise EngineError(
+            "Macros of the database have names of built-in functions or operators, and DuckDB "
+            "calls them instead: no count could be trusted. Drop or rename them "
+            f"({listed}), or {instead}."
+        )
+
     def database_files(self) -> tuple[Path, ...]:
         return duckdb_catalog.database_files(self)
 
@@ -154,16 +191,68 @@ class DuckDBEngine:
         """What remains to be done once an owned connection is closed."""
         self._on_close.append(call)
 
+    def attach_home(self, path: Path, *, read_only: bool) -> None:
+        """Attaches the database whose tables need no database in their names, as if opened.
+
+        Only on a new database in memory, which goes: the file has the name that it has when it
+        is opened by itself, be it `memory`.
+        """
+        self._set_search_path()
+        self.run("DETACH memory")
+        self.home = self.attach(path, read_only=read_only)
+        self._set_search_path()
+
+    def _set_search_path(self, schemas: Iterable[str] = ("main",)) -> None:
+        """Built-in functions first, then the schemas of the home database."""
+        found = [(self.home, each) for each in schemas] if self.home is not None else []
+        places = [exp.table_("main", "system"), *(exp.table_(s, d, quoted=True) for d, s in found)]
+        listed = exp.Literal.string(",".join(each.sql(self.dialect) for each in places))
+        self.run(f"SET search_path = {listed.sql(self.dialect)}")
+
+    @contextmanager
+    def _all_schemas(self) -> Iterator[None]:
+        """Finds schema.table in text that cannot be completed; see complete."""
+        if self.home is None:
+            yield
+            return
+        self._set_search_path(duckdb_catalog.schemas_of(self, self.home))
+        try:
+            yield
+        finally:
+            self._set_search_path()
+
+    def describe(self, text: str) -> list[tuple[str, str]]:
+        """Names and types of the columns of a query, as its author wrote it."""
+        with self._all_schemas():
+            described = self.fetch(f"DESCRIBE {text}").to_pylist()
+        return [(row["column_name"], row["column_type"]) for row in described]
+
+    def complete(self, relation: exp.Expr) -> None:
+        """Adds the home database to names of the form schema.table, in place; see as_given.
+
+        DuckDB looks for their schemas in the first database of the search path alone, which is
+        that of the built-in functions.
+        """
+        partly = [each for each in relation.find_all(exp.Table) if each.db and not each.catalog]
+        if self.home is None or not partly:
+            return
+        known = {fold(each) for each in duckdb_catalog.schemas_of(self, self.home)} - {"main"}
+        for table in partly:
+            if fold(table.db) in known:
+                table.set("catalog", exp.to_identifier(self.home, quoted=True))
+                table.meta[_COMPLETED] = True
+
     def attach(self, path: Path, *, read_only: bool, name: str | None = None) -> str:
         """Attaches a database file that exists and answers with its name here.
 
         Without a name it gets the one that it has when it is opened by itself.
         """
         refuse_other_files(path)
+        # Where the path is a link, DuckDB names a database after it that is attached, and after
+        # the file that it leads to if that is opened.
+        file = exp.Literal.string(os.path.realpath(path))
         statement = exp.Attach(
-            this=exp.Literal.string(str(path))
-            if name is None
-            else exp.alias_(exp.Literal.string(str(path)), name, quoted=True),
+            this=file if name is None else exp.alias_(file, name, quoted=True),
             expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))] if read_only else [],
         )
         try:
@@ -213,45 +302,58 @@ class DuckDBEngine:
         try:
             yield
         except duckdb.Error as error:
-            raise explain(error, self._tables, self.reading, statement) from error
+            raise explain(
+                error, self._tables, self.reading, statement, folders=self.folders
+            ) from error
 
     def _tables(self) -> list[str]:
         """Every table and view, spelled the way `table` of the sources reads it."""
         try:
-            ((database, schema),) = self._connection.sql(_HERE).fetchall()
+            (current,) = self._connection.sql(_HERE).fetchall()
             rows = self._connection.sql(_TABLES).fetchall()
         except duckdb.Error:
             return []  # they only serve a hint in the message of another error
+        here = current if self.home is None else (self.home, "main")
         spelled = []
         for row in rows:
-            if row[:2] in ((database, schema), ("temp", "main")):
+            if row[:2] in (here, ("temp", "main")):
                 parts = row[2:]
             else:
-                parts = row[1:] if row[0] == database else row
+                parts = row[1:] if row[0] == here[0] else row
             spelled.append(".".join(exp.to_identifier(part).sql("duckdb") for part in parts))
         return spelled
 
 
-def open_memory(spill: Path | None = None) -> DuckDBEngine:
+def open_memory(spill: Path | None = None, folders: Iterable[Path] = ()) -> DuckDBEngine:
     """A new database in memory, for files and data that belong to no database.
 
-    What does not fit into memory goes to the folder `spill`, by default to `.tmp` here.
+    It reads and writes files in `folders` only, and below them; it has no network and installs
+    and loads no extension. What does not fit into memory goes to the folder `spill`, by default
+    to `.tmp` here.
     """
     # Nobody shares this database, so its settings are ours: no table name may find a variable.
     config: dict[str, str | bool | int | float | list[str]] = {
-        "python_enable_replacements": "false"
+        "python_enable_replacements": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
     }
     if spill is not None:
         config["temp_directory"] = str(spill)
+    allowed = tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in folders))
     connection = hide_progress_bar(duckdb.connect(":memory:", config=config))
-    return DuckDBEngine(connection, owned=True)
+    listed = exp.convert([str(folder) for folder in allowed]).sql(DuckDBEngine.dialect)
+    connection.sql(f"SET allowed_directories = {listed}")
+    connection.sql("SET enable_external_access = false")  # DuckDB cannot switch it on again
+    return DuckDBEngine(connection, owned=True, folders=allowed)
 
 
-def open_database(path: str | Path, read_only: bool = True, create: bool = False) -> DuckDBEngine:
+def open_database(
+    path: str | Path, read_only: bool = True, create: bool = False, folders: Iterable[Path] = ()
+) -> DuckDBEngine:
     """The database in a file, which must exist unless `create` is set.
 
-    No settings are given: DuckDB shares one instance of a file within a process, and refuses
-    to open it a second time with other settings.
+    Its own folder and `folders` can be read. What does not fit into memory goes where DuckDB
+    itself writes it, to a folder beside the file.
     """
     path = Path(path)
     refuse_impossible(path)
@@ -259,12 +361,27 @@ def open_database(path: str | Path, read_only: bool = True, create: bool = False
         raise EngineError(f"Database {path} is a folder, not a file.")
     if not path.exists() and not create:
         raise EngineError(f"Database {path} does not exist{looked_in(path)}.")
-    refuse_other_files(path)
+    engine = open_memory(Path(f"{os.path.realpath(path)}.tmp"), [folder_of(path), *folders])
     try:
-        connection = hide_progress_bar(duckdb.connect(path, read_only=read_only))
-    except duckdb.Error as error:
-        raise explain_opening(error, path) from error
-    return DuckDBEngine(connection, owned=True)
+        engine.attach_home(path, read_only=read_only)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of a file; where that is a link, of what it leads to."""
+    return Path(os.path.realpath(path)).parent
+
+
+def as_given(relation: exp.Expr) -> exp.Expr:
+    """A relation to show: its names as they were before `complete`."""
+    given = relation.copy()
+    for table in given.find_all(exp.Table):
+        if table.meta.pop(_COMPLETED, False):
+            table.set("catalog", None)
+    return given
 
 
 def _fetch(

@@ -43,6 +43,7 @@ _FILES = "SELECT database_name, path, readonly FROM duckdb_databases() WHERE pat
 _SPILL = "SELECT current_setting('temp_directory') AS folder"
 # Since DuckDB 2.0 the names hold the number of the process.
 _SPILLED = re.compile(r"duckdb_temp_(?:(\d+)_\d+_)?(?:owner|storage|block).*")
+_ON_PATH = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",.]+)|(?P<comma>,)')
 
 Row = dict[str, Any]
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -101,11 +102,31 @@ def places(engine: Engine, table: exp.Table, to_create: bool = False) -> Iterato
 
 
 def _search_path(here: Row) -> Iterator[tuple[str, str]]:
-    yield here["database"], here["schema"]
-    if here["path"]:
-        listed = sqlglot.parse_one(f"SELECT * FROM {here['path']}", dialect="duckdb")
-        for each in listed.find_all(exp.Table):
-            yield each.db or here["database"], each.name
+    """Without the schema of DuckDB's own functions, where nothing can be made."""
+    found = [(here["database"], here["schema"])]
+    for *database, schema in _listed(here["path"]):
+        found.append((database[0] if database else here["database"], schema))
+    yield from (place for place in found if place[0] != "system")
+
+
+def _listed(path: str) -> list[list[str]]:
+    """The entries of a search path; DuckDB quotes names in it only if they hold , . or "."""
+    entries: list[list[str]] = [[]]
+    for match in _ON_PATH.finditer(path):
+        if match["comma"]:
+            entries.append([])
+        else:
+            quoted = match["quoted"]
+            name = match["plain"].strip() if quoted is None else quoted.replace('""', '"')
+            entries[-1].append(name)
+    return [entry for entry in entries if entry]
+
+
+def schemas_of(engine: Engine, database: str) -> list[str]:
+    """The schemas of a database that can be on a search path."""
+    return [
+        row["schema_name"] for row in _rows(engine, _SCHEMAS) if row["database_name"] == database
+    ]
 
 
 def details(engine: Engine, table: exp.Table) -> TableDetails | None:

@@ -73,17 +73,26 @@ _CSV_REASONS = {
         r"Maximum line size": "it is too long",
     }.items()
 }
+_NO_ACCESS = re.compile(r"Cannot access \w+ (\".+?\") - ", re.DOTALL)
 _LOCK_HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
 def explain(
-    error: Exception, tables: Callable[[], Iterable[str]], reading: str, statement: str = ""
+    error: Exception,
+    tables: Callable[[], Iterable[str]],
+    reading: str,
+    statement: str = "",
+    *,
+    folders: Iterable[Path] | None = None,
 ) -> EngineError:
     """The EngineError for a statement that failed, without any value of the data.
 
-    `tables` answers with the tables of the database; `reading` is what the source is called.
+    `tables` answers with the tables of the database; `reading` is what the source is called;
+    `folders` are those that can be read, None where all can be.
     """
     message = str(error)
+    if isinstance(error, duckdb.PermissionException) and folders is not None:
+        return EngineError(_outside(message, reading, folders))
     if isinstance(error, duckdb.ResourceInUseException):
         return EngineError(
             "The DuckDB connection still has an unfinished result. Fetch all of it first, "
@@ -122,6 +131,19 @@ def _missing_table(error: Exception, statement: str) -> str | None:
     # By its last part: DuckDB puts the schema before it.
     named = name and name.rpartition(".")[2] in without_literals(statement)
     return name if named else None
+
+
+def _outside(message: str, reading: str, folders: Iterable[Path]) -> str:
+    """What to do about a view or query that reads what a database opened here may not."""
+    file = _NO_ACCESS.search(message)
+    what = f"reads {file[1]}" if file else "needs an extension or the network"
+    listed = ", ".join(map(str, folders)) or "none"
+    return (
+        f"DuckDB refused: {reading} {what}, and sqlanon reads only the folders of the databases "
+        f"and files that it is given (here: {listed}), and nothing from the network. Copy what it "
+        "reads into a table of the database, or move the file into one of these folders, or pass "
+        "an open DuckDB connection of your own."
+    )
 
 
 def _about_a_file(error: Exception, reading: str) -> str | None:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines import duckdb_catalog
 from sqlanon.engines.base import Engine, Reads
 from sqlanon.engines.duckdb_catalog import fold, same
+from sqlanon.errors import EngineError
 
 # Leaves of a plan that read nothing, or what another part of the plan has read.
 _NO_SOURCE = {"EMPTY_RESULT", "DUMMY_SCAN", "COLUMN_DATA_SCAN", "CTE_SCAN", "DELIM_SCAN"}
@@ -28,7 +30,7 @@ _READERS = {
     *("read_ndjson", "read_ndjson_auto", "read_ndjson_objects", "read_text", "read_blob"),
 }
 _HARMLESS = {"range", "generate_series", "unnest", "repeat", "pandas_scan"}
-_REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9]+://", re.IGNORECASE)
+REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9]+://", re.IGNORECASE)
 _OWN_DATA = re.compile(r"sqlanon_data_\d+")  # an Arrow table in memory, see register
 
 Row = dict[str, Any]
@@ -74,7 +76,7 @@ def may_read(engine: Engine, relation: exp.Expr, file: Path) -> bool | None:
             if _matches(engine, pattern, file):
                 return True
             if table not in definitions.known and not _expand(engine, pattern):
-                certain &= bool(_REMOTE.match(pattern))
+                certain &= bool(REMOTE.match(pattern))
     return False if certain else None
 
 
@@ -210,11 +212,16 @@ def _matches(engine: Engine, pattern: str, file: Path) -> bool:
 
 
 def _expand(engine: Engine, pattern: str) -> list[Path]:
-    """The files that a pattern means to DuckDB."""
-    if not pattern or "\0" in pattern or _REMOTE.match(pattern):
+    """The files that a pattern means to DuckDB; none where it may not look."""
+    if not pattern or "\0" in pattern or REMOTE.match(pattern):
         return []
     call = exp.Anonymous(this="glob", expressions=[exp.Literal.string(pattern)])
-    rows = engine.fetch(exp.select("file").from_(exp.Table(this=call))).to_pylist()
+    try:
+        rows = engine.fetch(exp.select("file").from_(exp.Table(this=call))).to_pylist()
+    except EngineError as error:
+        if isinstance(error.__cause__, duckdb.PermissionException):
+            return []
+        raise
     return [Path(row["file"]) for row in rows]
 
 

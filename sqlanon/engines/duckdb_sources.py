@@ -12,13 +12,16 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines.base import ColumnInfo, Engine, Source, looked_in, refuse_impossible
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import DuckDBEngine, folder_of
+from sqlanon.engines.duckdb_reads import REMOTE
 from sqlanon.errors import EngineError
 
 Data: TypeAlias = pd.DataFrame | pa.Table
 Options: TypeAlias = dict[str, int | str | bool | list[str]]
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
+_QUERIED = (*SUFFIXES, ".json", ".jsonl", ".ndjson", ".gz", ".zst")
+"""Names that DuckDB takes for files where it finds no table, in any folder."""
 
 # Parts of a query that would change the database; DuckDB runs an INSERT inside a WITH.
 _CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command)
@@ -36,7 +39,14 @@ def table(engine: DuckDBEngine, name: str) -> Source:
     A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
     """
     engine.reading = f"table {name!r}"
-    return _source(engine, parse_table(name), name)
+    return named(engine, name)
+
+
+def named(engine: DuckDBEngine, name: str) -> Source:
+    """The same as a further table; messages go on to speak of the source."""
+    relation = parse_table(name)
+    engine.complete(relation)
+    return _source(engine, relation, name)
 
 
 def query(engine: DuckDBEngine, text: str) -> Source:
@@ -47,8 +57,8 @@ def query(engine: DuckDBEngine, text: str) -> Source:
     """
     engine.reading = "the source's query (source.query of a policy)"
     relation = _parse_query(engine, text)
-    described = engine.fetch(f"DESCRIBE {text}").to_pylist()
-    originals = [(row["column_name"], row["column_type"]) for row in described]
+    originals = engine.describe(text)
+    engine.complete(relation)
     _refuse_twins([name for name, _ in originals], "The query")
     source = _source(engine, relation, "query")
     if [(column.name, column.type) for column in source.columns] != originals:
@@ -95,6 +105,38 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
 def is_csv(path: str | Path) -> bool:
     """Whether a file holds values as texts, by its suffix."""
     return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
+
+
+def folders_in(query: str) -> list[Path]:
+    """The folders of the files that a query names; of a pattern, the part without wildcards."""
+    try:
+        parsed = [each for each in sqlglot.parse(query, dialect="duckdb") if each]
+    except (sqlglot.ParseError, sqlglot.TokenError):
+        return []  # refused later, with the reason
+    tables = [table for each in parsed for table in each.find_all(exp.Table)]
+    named = [table for table in tables if isinstance(table.this, exp.Identifier)]
+    paths = [".".join(part.name for part in table.parts) for table in named]
+    paths = [path for path in paths if "/" in path or path.lower().endswith(_QUERIED)]
+    for call in tables:
+        if not isinstance(call.this, exp.Identifier):
+            texts = [each.this for each in call.find_all(exp.Literal) if each.is_string]
+            paths += [text for text in texts if "/" in text or "." in text or _is_file(text)]
+    return [_folder(path.removeprefix("file://")) for path in paths if not REMOTE.match(path)]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
+
+
+def _folder(pattern: str) -> Path:
+    path = Path(pattern)
+    for parent in reversed(path.parents):
+        if any(char in parent.name for char in "*?[{"):
+            return parent.parent
+    return path.parent if any(char in path.name for char in "*?[{") else folder_of(path)
 
 
 def as_written(source: Source, path: str | Path, columns: Collection[str]) -> Source:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 from duckdb import DuckDBPyConnection
 from sqlglot import exp
 
 from sqlanon.engines import duckdb_sources
 from sqlanon.engines.addresses import database_path, open_engine
-from sqlanon.engines.duckdb import DuckDBEngine, open_database, open_memory
+from sqlanon.engines.duckdb import DuckDBEngine, folder_of, open_database, open_memory
 from sqlanon.engines.private_folder import PrivateFolder
 from sqlanon.errors import EngineError
 
@@ -30,6 +30,7 @@ class Opened:
         """The table that a name of the target means: table or schema.table."""
         table = duckdb_sources.parse_table(name)
         if self.catalog is None:
+            self.engine.complete(table)
             return table
         if table.catalog:
             raise EngineError(
@@ -45,6 +46,7 @@ def open_for_publishing(
     target: str | None = None,
     file: Path | None = None,
     read_only: bool = False,
+    folders: Iterable[Path] = (),
 ) -> Opened:
     """The engine that reads a source and writes a release.
 
@@ -55,40 +57,46 @@ def open_for_publishing(
     with `source_on`: unqualified names mean what they meant in the source's database.
 
     With `read_only` nothing can be written, and no database is made: one that does not exist
-    is an empty one in memory, of the same name.
+    is an empty one in memory, of the same name. What is opened here reads and writes the folders
+    of both databases and of the file, and `folders`.
     """
+    folders = tuple(folders)
     if file is not None:
+        folders = (*folders, folder_of(file))
         if source is not None:
-            return Opened(open_engine(source))
-        return Opened(_open_beside(file.parent))
+            return Opened(open_engine(source, folders=folders))
+        return Opened(_open_beside(file.parent, folders))
     if target is None or (isinstance(source, str) and _same_file(source, target)):
         if source is None:
             raise EngineError("A release needs a place: a database or a file.")
-        return Opened(open_engine(source, read_only=read_only))
+        return Opened(open_engine(source, read_only=read_only, folders=folders))
     if not isinstance(source, str | None):
         raise EngineError(
             "With a connection of your own the release stays in a database of that connection. "
             "Attach the other database there, and name it in the target."
         )
-    return _open_two(source, target, read_only)
+    return _open_two(source, target, read_only, folders)
 
 
-def _open_two(source: str | None, target: str, read_only: bool) -> Opened:
+def _open_two(
+    source: str | None, target: str, read_only: bool, folders: tuple[Path, ...]
+) -> Opened:
     path = database_path(target)
     if path is None:
         raise EngineError(f"{target!r} is a database in memory: nobody would see the release.")
     made = not read_only and _make(path)
-    engine = open_memory() if read_only else _open_beside(path.parent)
+    source_path = None if source is None else database_path(source)
+    databases = [each for each in (path, source_path) if each is not None]
+    folders = (*folders, *map(folder_of, databases))
+    engine = open_memory(folders=folders) if read_only else _open_beside(path.parent, folders)
     if made:
         engine.on_close(lambda: _remove_if_empty(path))
     try:
-        source_path = None if source is None else database_path(source)
         if source_path is not None:
             if not source_path.exists():
                 raise EngineError(f"Database {source_path} does not exist.")
-            name = engine.attach(source_path, read_only=True, name=_free_name(source_path))
-            engine.run(exp.Use(this=exp.to_identifier(name, quoted=True)))
-        free = _free_name(path, source_path)
+            engine.attach_home(source_path, read_only=True)
+        free = _free_name(path, engine.home)
         if read_only and not path.exists():
             catalog = _stand_in(engine, path, free)
         else:
@@ -108,11 +116,11 @@ def _stand_in(engine: DuckDBEngine, path: Path, free: str | None) -> str:
     return name
 
 
-def _open_beside(folder: Path) -> DuckDBEngine:
+def _open_beside(folder: Path, folders: Iterable[Path]) -> DuckDBEngine:
     """A database in memory whose spill files lie in a private folder."""
     private = PrivateFolder(folder)
     try:
-        engine = open_memory(spill=private.path)
+        engine = open_memory(private.path, folders)
     except BaseException:
         private.remove()
         raise
@@ -146,20 +154,22 @@ def _refuse_without_folder(path: Path) -> None:
 def _remove_if_empty(path: Path) -> None:
     """A database that was made for a release that came to nothing."""
     try:
-        with duckdb.connect(path, read_only=True) as connection:
-            counted = connection.sql("SELECT count(*) FROM duckdb_tables()").fetchall()
-    except duckdb.Error:
+        engine = open_database(path)
+    except EngineError:
         return
-    if counted == [(0,)]:
+    try:
+        empty = not engine.fetch("SELECT 1 FROM duckdb_tables()").num_rows
+    finally:
+        engine.close()
+    if empty:
         path.unlink(missing_ok=True)
 
 
-def _free_name(path: Path, other: Path | None = None) -> str | None:
-    """None where DuckDB's own choice of a name for a file is free."""
+def _free_name(path: Path, home: str | None) -> str | None:
+    """None where DuckDB's own choice of a name for the target's file is free."""
     own = path.name.split(".")[0].lower()
-    if own in _TAKEN or (other is not None and own == other.name.split(".")[0].lower()):
-        return f"{own}_{'source' if other is None else 'target'}"
-    return None
+    is_free = own not in _TAKEN and home not in (own, f"{own}_db")
+    return None if is_free else f"{own}_target"
 
 
 def _same_file(source: str, target: str) -> bool:

@@ -45,7 +45,13 @@ def stage_name() -> str:
 
 
 def find_place(engine: PublishingEngine, release: Release, stage: str) -> Place:
-    """The place of a release; a PublishError says why there is none."""
+    """The place of a release; a PublishError says why there is none.
+
+    Functions that hide built-in ones are refused where the SQL of a release would use them: on a
+    connection of the caller, and in a view, which is resolved beside them when it is read.
+    """
+    if release.mode is Mode.VIEW or not engine.owned:
+        engine.refuse_hidden_functions()
     population = release.recipe.population
     if population is not None:
         population = qualified(engine, population)

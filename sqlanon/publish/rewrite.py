@@ -54,7 +54,7 @@ def rewrite_database(
     stages.enter("preparing")
     remove_dead_folders(target.parent)
     with PrivateFolder(target.parent) as private:
-        engine = open_memory(spill=private.path)
+        engine = open_memory(private.path, [target.parent])
         try:
             done = _Rewriting(engine, target, private.path / "rewritten", stages).rewrite()
         finally:

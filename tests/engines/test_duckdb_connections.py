@@ -27,7 +27,7 @@ def test_a_database_file_by_its_absolute_address(database: Path) -> None:
     source = open_source(connection=f"duckdb:///{database}", table="people")
     assert rows(source) == [("Ann", 30)]
     with pytest.raises(EngineError, match="open for reading only"):
-        source.engine.run("CREATE TABLE t (a INTEGER)")
+        source.engine.run("CREATE TABLE warehouse.t (a INTEGER)")
     source.engine.close()
     source.engine.close()
     with pytest.raises(EngineError, match="connection is closed"):
@@ -36,7 +36,7 @@ def test_a_database_file_by_its_absolute_address(database: Path) -> None:
 
 def test_a_database_file_opened_for_writing(database: Path) -> None:
     source = open_source(connection=f"duckdb:///{database}", table="people", read_only=False)
-    source.engine.run("CREATE TABLE copied AS FROM people")
+    source.engine.run("CREATE TABLE warehouse.copied AS FROM people")
     source.engine.close()
     with duckdb.connect(database) as connection:
         assert connection.sql("FROM copied").fetchall() == [("Ann", 30)]

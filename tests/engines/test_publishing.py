@@ -138,7 +138,7 @@ def test_the_own_database_of_a_source(warehouse: Path) -> None:
         opened = open_for_publishing(address, target=target)
         assert opened.catalog is None
         assert opened.engine.database_files() == (warehouse,)
-        opened.engine.run("CREATE OR REPLACE TABLE t (i INT)")
+        opened.engine.run("CREATE OR REPLACE TABLE ware.t (i INT)")
         opened.engine.close()
 
 

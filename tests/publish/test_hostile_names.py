@@ -60,12 +60,12 @@ def build(path: Path, name: str) -> None:
         connection.sql(f"CREATE VIEW {quoted('reads ' + name)} AS FROM {table}")
 
 
-def hostile_release(name: str, mode: str, place: dict[str, Any]) -> Release:
+def hostile_release(name: str, mode: str, source: exp.Expr, place: dict[str, Any]) -> Release:
     values = tuple(sorted([name, "other", "zzz"]))
     column = Column(ValueDomain(name, Kind.TEXT, values))
     pseudonyms = [] if mode == "view" else [Pseudonym(f"p {name}", "key_1")]
     recipe = Recipe(
-        exp.table_(name, name, quoted=True),
+        source,
         (
             Generalized(column, Partition(3, (1,)), "VARCHAR"),
             Verbatim(f"v {name}", "VARCHAR"),
@@ -103,8 +103,8 @@ def test_names_are_only_names(name: str, mode: str, tmp_path: Path) -> None:
             place = {"target": target, "mode": Mode.VIEW}
         elif mode in ("csv", "parquet"):
             place = {"file": file}
-    wanted = hostile_release(name, mode, place)
-    assert source_on(engine, table=quoted(name, name)).columns
+    source = source_on(engine, table=quoted(name, name))
+    wanted = hostile_release(name, mode, source.relation, place)
     assert statements(engine, wanted)
     assert type_changes(engine, wanted)
     published = publish(engine, wanted)

@@ -198,3 +198,32 @@ def test_values_that_are_kept(engine: DuckDBEngine, connection: duckdb.DuckDBPyC
     kept = Generalized(Column(domain), Partition.atoms(40), "BIGINT")
     published = publish(engine, release(kept, Verbatim("disease", "VARCHAR")))
     assert published.columns[0].type == "BIGINT"
+
+
+# Macros with the names of built-in functions
+
+
+@pytest.mark.parametrize("kind", ["MACRO", "TEMP MACRO"])
+def test_a_hidden_function_is_refused_in_the_transaction(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, kind: str
+) -> None:
+    connection.sql(f"CREATE {kind} count(x) AS 99")
+    with pytest.raises(PublishError, match=r'DROP MACRO .*"main"."count".* Nothing was changed'):
+        publish(engine, release())
+    assert not engine.in_transaction()
+    assert tables(connection) == ["people"]
+
+
+@pytest.mark.parametrize("mode", [Mode.TABLE, Mode.VIEW])
+def test_one_that_comes_during_the_publish_is_not_used(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, mode: Mode
+) -> None:
+    """It is committed by another connection between the check and the counts."""
+    others = connection.cursor()
+
+    def interfere(stage: str) -> None:
+        if stage.startswith("counting"):
+            others.execute("CREATE MACRO count(x) AS 99; CREATE MACRO count_star() AS 99")
+
+    published = publish(engine, release(mode=mode), on_stage=interfere)
+    assert (published.k, published.rows) == (50, 200)

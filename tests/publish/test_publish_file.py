@@ -248,7 +248,7 @@ def test_from_a_file_to_a_file(
     path, target = tmp_path / "people.csv", tmp_path / "out" / "anon.parquet"
     target.parent.mkdir()
     connection.sql(f"COPY people TO '{path}'")
-    opened = open_for_publishing(None, file=target)
+    opened = open_for_publishing(None, file=target, folders=[tmp_path])
     source = source_on(opened.engine, file=path).relation
     publish(opened.engine, release(age(), town(), DISEASE, file=target, source=source))
     opened.engine.close()
