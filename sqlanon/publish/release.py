@@ -92,8 +92,12 @@ class Release:
         elif self.target is None:
             raise PublishError("a release needs a target: the name of a table or a file")
 
+    @property
+    def _pseudonyms(self) -> list[Pseudonym]:
+        return [item for item in self.recipe.items if isinstance(item, Pseudonym)]
+
     def _check_keys(self) -> None:
-        wanted = {item.key for item in self.recipe.items if isinstance(item, Pseudonym)}
+        wanted = {item.key for item in self._pseudonyms}
         if wanted and self.mode is Mode.VIEW:
             raise PublishError(
                 "a view has no place for the key of pseudonyms: everyone who reads its "
@@ -107,7 +111,7 @@ class Release:
     @property
     def used_keys(self) -> dict[str, str]:
         """The keys that the SQL asks for; a database refuses others."""
-        wanted = {item.key for item in self.recipe.items if isinstance(item, Pseudonym)}
+        wanted = {item.key for item in self._pseudonyms}
         return {name: key for name, key in self.keys.items() if name in wanted}
 
     def expected(self, source_rows: int, subject: str | None, unseen: int = 0) -> Expected:
@@ -128,6 +132,10 @@ class Release:
             subject=subject,
             verbatim=self.checks.verbatim,
             pseudonyms=self.checks.pseudonyms,
+            keys={item.name: self.keys[item.key] for item in self._pseudonyms},
+            named_by=next(
+                (each.name for each in self._pseudonyms if each.name == self.recipe.subject), None
+            ),
             sensitive=self.checks.sensitive,
             marker=self.recipe.marker if self.recipe.suppress else None,
             models=self.recipe.models,

@@ -37,6 +37,8 @@ class Expected:
                     `quasi` counts as verbatim without a reason
     pseudonyms      those of them that hold pseudonyms, with whether these are the same in every
                     release
+    keys            by column of pseudonyms the key that made them, which none of them may show
+    named_by        the one of these columns that stands for the subject
     sensitive       the sensitive columns
     models          what every class must satisfy beside k
     hierarchies     by sensitive column, for the models that need one
@@ -60,6 +62,8 @@ class Expected:
     subject: str | None = None
     verbatim: Mapping[str, str | None] = field(default_factory=dict)
     pseudonyms: Mapping[str, bool] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    named_by: str | None = None
     sensitive: tuple[str, ...] = ()
     marker: str | None = None
     models: tuple[Model, ...] = ()

@@ -19,6 +19,7 @@ from sqlanon.verify.audited import Audit
 from sqlanon.verify.columns import Finding, column_findings, rows_unique_over
 from sqlanon.verify.expected import Expected, Verification
 from sqlanon.verify.population import Population
+from sqlanon.verify.pseudonyms import pseudonym_problems
 from sqlanon.verify.requirements import KAnonymity, Requirement, Satisfies
 from sqlanon.verify.values import compared
 
@@ -57,6 +58,7 @@ class _Verifier:
             if allowed is not None and name in self.present:
                 self._check_values(name, allowed)
         self._check_uncovered()
+        self._check_pseudonyms()
         findings = self._check_verbatim()
         unique = self._count_unique(rows)
         return Verification(
@@ -207,6 +209,15 @@ class _Verifier:
                 f"column {name!r} holds {counted(len(others), 'value')} in "
                 f"{counted(sum(others), 'row')} that no group of the scheme has"
             )
+
+    def _check_pseudonyms(self) -> None:
+        subject = self.present.get(self.expected.subject or "")
+        for name, key in self.expected.keys.items():
+            if name in self.present:
+                behind = subject if name == self.expected.named_by else None
+                self.problems += pseudonym_problems(
+                    self.source.engine, self.source.relation, self.present[name], key, behind
+                )
 
     def _check_verbatim(self) -> dict[str, tuple[Finding, ...]]:
         reasons = {

@@ -34,7 +34,7 @@ def compared(info: ColumnInfo, dialect: str) -> exp.Expr:
     kind is compared by its text, because INTERVAL '1 month' equals '30 days'.
     """
     value = person(info)
-    return _exact(value, dialect) if info.kind in (Kind.TEXT, None) else value
+    return exact(value, dialect) if info.kind in (Kind.TEXT, None) else value
 
 
 def person(info: ColumnInfo) -> exp.Expr:
@@ -83,7 +83,8 @@ def value_text(info: ColumnInfo, dialect: str) -> exp.Expr:
     return exp.Case(ifs=[nan], default=text)
 
 
-def _exact(value: exp.Expr, dialect: str) -> exp.Expr:
+def exact(value: exp.Expr, dialect: str) -> exp.Expr:
+    """A text under the collation in which only the same texts are equal."""
     if dialect not in _EXACT_COLLATION:
         raise EngineError(f"texts cannot be compared exactly on {dialect!r}")
     collation = exp.to_identifier(_EXACT_COLLATION[dialect], quoted=True)

@@ -1,0 +1,19 @@
+-- reads:  a staged table with a column of pseudonyms
+-- yields: one row: distinct pseudonyms, distinct values behind them and distinct pairs of both,
+--         where the values are known, and rows with a pseudonym of another form or none
+SELECT
+  COUNT(DISTINCT p) AS n_pseudonyms,
+  COUNT(DISTINCT v) AS n_values,
+  COUNT(*) AS n_pairs,
+  CAST(COALESCE(SUM(CASE WHEN {{ is_formed | sql }} THEN 0 ELSE n END), 0) AS BIGINT) AS n_other
+FROM (
+  SELECT
+    {{ pseudonym | sql }} AS p,
+    {{ value | sql }} AS v,
+    COUNT(*) AS n
+  FROM {{ source | sql }}
+{% if not value_known %}
+  WHERE {{ column | sql }} IS NOT NULL
+{% endif %}
+  GROUP BY 1, 2
+) AS counted
