@@ -101,6 +101,25 @@ class Measurements:
     def __len__(self) -> int:
         return len(self.loss)
 
+    def take(self, rows: Ints) -> Measurements:
+        """The measurements of some schemes, in the order of `rows`; one may occur several times."""
+        offsets, entries = _runs(self.offsets, rows)
+        small_offsets, small = _runs(self.small_offsets, rows)
+        return Measurements(
+            loss=self.loss[rows],
+            offsets=offsets,
+            size=self.size[entries],
+            classes=self.classes[entries],
+            rows=self.rows[entries],
+            rows_squared=self.rows_squared[entries],
+            minority=None if self.minority is None else self.minority[entries],
+            small_offsets=small_offsets,
+            small_loss=self.small_loss[small],
+            bad=self.bad[entries],
+            reached=self.reached[entries],
+            ambiguity=None if self.ambiguity is None else self.ambiguity[entries],
+        )
+
     @classmethod
     def of(cls, parts: Sequence[Measurement]) -> Measurements:
         minorities = [p.minority for p in parts if p.minority is not None]
@@ -119,3 +138,10 @@ class Measurements:
             reached=np.concatenate([p.reached for p in parts]),
             ambiguity=np.concatenate(ambiguities) if len(ambiguities) == len(parts) else None,
         )
+
+
+def _runs(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Where the runs of some rows begin once they stand end to end, and which entries they have."""
+    lengths = np.diff(offsets)[rows]
+    ends = np.cumsum(np.concatenate([[0], lengths]))
+    return ends, np.repeat(offsets[:-1][rows] - ends[:-1], lengths) + np.arange(ends[-1])

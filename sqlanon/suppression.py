@@ -21,6 +21,8 @@ from sqlanon.errors import EvaluationError
 from sqlanon.measurement import Detail, Ints, Measurements
 from sqlanon.model import counted
 
+Mask = npt.NDArray[np.bool_]
+
 UNBOUNDED = 2**62
 """`below` of a rule without k."""
 
@@ -55,13 +57,53 @@ class Suppression:
                 f"{counted(rows, 'row')}; choose a smaller limit"
             )
 
-    def mask(self, measured: Measurements) -> npt.NDArray[np.bool_]:
+    def is_below(self, measured: Measurements) -> Mask:
+        """Which entries are of classes smaller than k; none where the rule has no k."""
+        if self.below == UNBOUNDED:
+            return np.zeros(len(measured.size), dtype=bool)
+        return np.asarray(measured.size < self.below)
+
+    def mask(self, measured: Measurements) -> Mask:
         """Which entries of the measurements, a scheme and class size each, are left out."""
-        before = np.concatenate([[0], np.cumsum(measured.rows)])
-        starts = np.repeat(measured.offsets[:-1], np.diff(measured.offsets))
-        up_to: Ints = before[1:] - before[starts]
         may = (measured.bad > 0) | (measured.size < self.below)
-        return np.asarray(may & (up_to <= self.budget))
+        return np.asarray(may & (_up_to(measured) <= self.budget))
+
+
+@dataclass(frozen=True)
+class EachForItsK:
+    """As `Suppression`, with a k for every scheme; where models are required, it has no meaning."""
+
+    below: Ints
+    budget: int
+
+    def is_below(self, measured: Measurements) -> Mask:
+        """Which entries are of classes smaller than the scheme's k."""
+        return np.asarray(measured.size < np.repeat(self.below, np.diff(measured.offsets)))
+
+    def mask(self, measured: Measurements) -> Mask:
+        """Which entries of the measurements, a scheme and class size each, are left out."""
+        return np.asarray(self.is_below(measured) & (_up_to(measured) <= self.budget))
+
+
+Rule = Suppression | EachForItsK
+
+
+def reachable(measured: Measurements, budget: int) -> tuple[Ints, Ints]:
+    """Every k that a scheme reaches by leaving out at most so many rows: (scheme, k) pairs.
+
+    The smaller classes are then left out whole, the smallest first, so a scheme reaches each of
+    its class sizes until the budget is used up.
+    """
+    fits = np.flatnonzero(_up_to(measured) - measured.rows <= budget)
+    schemes = np.repeat(np.arange(len(measured)), np.diff(measured.offsets))
+    return schemes[fits], measured.size[fits]
+
+
+def _up_to(measured: Measurements) -> Ints:
+    """The rows of a scheme's entries up to each of them, that one included."""
+    before = np.concatenate([[0], np.cumsum(measured.rows)])
+    starts = np.repeat(measured.offsets[:-1], np.diff(measured.offsets))
+    return np.asarray(before[1:] - before[starts])
 
 
 def _share(limit: float | Decimal, rows: int) -> int:

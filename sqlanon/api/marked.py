@@ -58,7 +58,8 @@ def with_publishable_choice(result: SearchResult, note: str) -> SearchResult:
     """A result whose choice falls short by its marked rows, with the best on its list instead."""
     left = [i for i, each in enumerate(result.solutions) if each.feasible]
     chosen = min(left, key=lambda i: _aim(result, i), default=None)
-    return replace(result, chosen=chosen, notes=(*result.notes, note))
+    choices = {result.required_k: chosen}
+    return replace(result, chosen=chosen, choices=choices, notes=(*result.notes, note))
 
 
 def better_of(marking: SearchResult, plain: SearchResult) -> SearchResult:
@@ -80,9 +81,7 @@ def better_of(marking: SearchResult, plain: SearchResult) -> SearchResult:
 
 
 def _aim(result: SearchResult, i: int) -> float:
-    """What the search minimized: its first objective that is not k."""
-    aim = next(name for name in result.objectives if name != "k")
-    return float(result.solutions[i].scores[aim] or 0)
+    return result.aim(result.solutions[i])
 
 
 def _on(source: Source, query: exp.Query) -> Source:

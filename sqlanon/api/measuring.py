@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from sqlanon.api.places import telling_of_release
 from sqlanon.api.population import population_source, telling_of_population
 from sqlanon.api.reach import reaches_of
 from sqlanon.api.reached import Reached
-from sqlanon.api.release import SchemeLike, document_of, scheme_in
+from sqlanon.api.release import SchemeLike, document_of, k_of_release, scheme_in
 from sqlanon.api.search import DEFAULT_PREFERENCE, Method, preference_of
 from sqlanon.api.solution import Solution
 from sqlanon.api.unreachable import people_in, unreachable
@@ -139,10 +140,17 @@ class Measuring:
         """What scores the schemes of a walk along reference directions."""
         return self._evaluator(self.suppression, self._checked(self._preferred))
 
-    def _evaluator(self, rule: Suppression, further: Collection[LossName | BiasName]) -> Evaluator:
+    def _evaluator(
+        self,
+        rule: Suppression,
+        further: Collection[LossName | BiasName],
+        *,
+        every_k: bool = False,
+    ) -> Evaluator:
         return Evaluator(
             self.histogram,
             suppression=rule,
+            every_k=every_k,
             label=self.policy.label,
             models=self.models,
             hierarchies=sensitive_hierarchies(self.policy, self.source),
@@ -158,10 +166,14 @@ class Measuring:
 
     @property
     def suppression(self) -> Suppression:
-        privacy, limit = self.policy.section.privacy, self.policy.section.suppression.limit
-        if privacy is None:
+        """The rule for the k that the policy asks for."""
+        return self._suppression_for(self.required_k)
+
+    def _suppression_for(self, k: int) -> Suppression:
+        """The rule for a k; without required privacy nothing is left out."""
+        if self.policy.section.privacy is None:
             return Suppression()
-        return Suppression.given_k(privacy.k, limit, self.histogram.rows)
+        return Suppression.given_k(k, self.policy.section.suppression.limit, self.histogram.rows)
 
     @property
     def preference(self) -> Preference | None:
@@ -200,20 +212,44 @@ class Measuring:
         return self.measure_all([scheme])[0]
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
-        """The scores of several schemes, evaluated together."""
+        """The scores of several schemes, evaluated together.
+
+        Rows are left out as for the policy's k; of a scheme that was found for another k, as for
+        that one.
+        """
         if isinstance(schemes, str | Path | Mapping) or not isinstance(schemes, Iterable):
             raise refusal("schemes", schemes, "a list of schemes")
         found = [self.scheme(s) for s in schemes]
         batch = self.space.batch(found)
         if not len(batch):
             return []
-        solutions = self._solutions(batch, self.evaluator.score(batch), self.preference)
-        pairs = zip(solutions, found, strict=True)
-        return [replace(solution, scheme=scheme) for solution, scheme in pairs]
+        solutions: dict[int, Solution] = {}
+        for k in sorted({each.required_k or self.required_k for each in found}):
+            rows = [i for i, s in enumerate(found) if (s.required_k or self.required_k) == k]
+            with self._measuring_for(k) as evaluator:
+                scores = evaluator.score(batch.take(rows))
+            own = [found[i].required_k for i in rows]
+            measured = self._solutions(batch.take(rows), scores, self.preference, own)
+            solutions |= zip(rows, measured, strict=True)
+        return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(found)]
+
+    @contextmanager
+    def _measuring_for(self, k: int) -> Iterator[Evaluator]:
+        """What measures schemes as for a k; that for the policy's is kept."""
+        if k == self.required_k:
+            yield self.evaluator
+        else:
+            with self._evaluator(self._suppression_for(k), FURTHER) as evaluator:
+                yield evaluator
 
     def _solutions(
-        self, batch: Batch, scores: Scores, preference: Preference | None
+        self,
+        batch: Batch,
+        scores: Scores,
+        preference: Preference | None,
+        required: Sequence[int | None],
     ) -> list[Solution]:
+        """Solutions of schemes that were scored for the `required` k, None being the policy's."""
         ach, pref_dev = None, None
         if preference is not None:
             rows = self.histogram.rows
@@ -230,33 +266,34 @@ class Measuring:
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
             pairs = zip(self.models, scores.reached[i].tolist(), strict=True)
             reached = tuple(Reached(model, value) for model, value in pairs)
+            scheme = replace(batch.scheme(i), required_k=required[i])
             feasible = None
             if privacy is not None:
-                feasible = bool(scores.k[i] >= privacy.k) and all(r.holds for r in reached)
+                enough = bool(scores.k[i] >= k_of_release(self.policy, scheme))
+                feasible = enough and all(r.holds for r in reached)
             marked_hold = None
             if feasible and scores.suppressed[i] and self._marks:
-                marked_hold = holds_with_marked(self.policy, self.source, batch.scheme(i))
+                marked_hold = holds_with_marked(self.policy, self.source, scheme)
                 feasible = marked_hold
-            solutions.append(
-                Solution(batch.scheme(i), row, feasible, reached, writings, marked_hold)
-            )
+            solutions.append(Solution(scheme, row, feasible, reached, writings, marked_hold))
         return solutions
 
     @property
     def _marks(self) -> bool:
         return self.policy.section.suppression.rows is SuppressedRows.MARK
 
-    def _rule_of(self, method: Method) -> Suppression:
-        """The suppression rule of a method."""
+    def _rule_of(self, method: Method, k: int) -> Suppression:
+        """The suppression rule of a method that searches for a k."""
         if method.given_k:
-            return self.suppression
+            return self._suppression_for(k)
         return Suppression.up_to(self.policy.section.suppression.limit, self.histogram.rows)
 
-    def _evaluator_for(self, method: Method, rule: Suppression) -> Evaluator:
+    def _evaluator_for(
+        self, method: Method, rule: Suppression, *, every_k: bool = False
+    ) -> Evaluator:
         """An evaluator of all that a method minimizes, under a suppression rule."""
-        return self._evaluator(
-            rule, self._checked({method.loss(self.policy.section.search), *self._preferred})
-        )
+        wanted = self._checked({method.loss(self.policy.section.search), *self._preferred})
+        return self._evaluator(rule, wanted, every_k=every_k)
 
     def _checked(self, wanted: set[LossName | BiasName]) -> set[LossName | BiasName]:
         """The measures that a search is for, if they can be measured."""

@@ -28,7 +28,13 @@ from sqlanon.api.places import (
     spelled,
 )
 from sqlanon.api.published import Release
-from sqlanon.api.release import header_of, key_parameter, recipe_to_publish, shown
+from sqlanon.api.release import (
+    header_of,
+    key_parameter,
+    recipe_to_publish,
+    refuse_smaller_k,
+    shown,
+)
 from sqlanon.api.tallies import Tallies, tally
 from sqlanon.api.unfinished import (
     file_holds,
@@ -132,6 +138,7 @@ class Publisher:
         replaced with `replace_file` only.
         """
         refuse_homogeneity(self.policy)
+        refuse_smaller_k(self.policy, self.scheme)
         files = None if folder is None else Files(folder, self._stem())
         notes = () if files is None else self._finish_certificates(files.folder)
         if not replace_file:

@@ -17,7 +17,7 @@ from sqlanon.api.solution import Solution
 from sqlanon.api.writing import opens_ends
 from sqlanon.compile import Generalized, Item, Pseudonym, Recipe, Sensitive, Verbatim
 from sqlanon.engines import ColumnInfo, Source, as_given
-from sqlanon.errors import NoSolutionError, PolicyError, SchemeError
+from sqlanon.errors import NoSolutionError, PolicyError, SchemeError, VerificationError
 from sqlanon.model import SuppressedRows
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.privacy import KMap, Model
@@ -59,9 +59,25 @@ def document_of(scheme: SchemeLike) -> tuple[Any, str]:
     return scheme, "scheme"
 
 
+def k_of_release(policy: Policy, scheme: Scheme) -> int:
+    """The k that a release of a scheme needs: the policy's, or more if it was found for more."""
+    privacy = policy.section.privacy
+    return max(1 if privacy is None else privacy.k, scheme.required_k or 1)
+
+
+def refuse_smaller_k(policy: Policy, scheme: Scheme) -> None:
+    """Refuses a scheme that was found for a smaller k than the policy requires."""
+    privacy, found_for = policy.section.privacy, scheme.required_k
+    if privacy is not None and found_for is not None and found_for < privacy.k:
+        raise VerificationError(
+            f"the scheme was found for k = {found_for}, and {policy.origin} requires {privacy.k}; "
+            "take a solution that is feasible"
+        )
+
+
 def header_of(policy: Policy, source: Source, scheme: Scheme, k: int | None) -> list[str]:
     """What the comment above a release says."""
-    required = policy.section.privacy.k if policy.section.privacy else None
+    required = k_of_release(policy, scheme) if policy.section.privacy else None
     reached = "not measured: the source holds values that are new to the scheme"
     return [
         f"release of {source.name}, written by sqlanon {version('sqlanon')}",
@@ -131,7 +147,7 @@ def recipe_of(
     return Recipe(
         source=source.relation,
         items=tuple(item for item in items if item is not None),
-        k=section.privacy.k,
+        k=k_of_release(policy, scheme),
         suppress=suppression.limit > 0,
         marker=suppression.marker if marked else None,
         subject=section.subject,

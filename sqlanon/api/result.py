@@ -26,6 +26,8 @@ class SearchResult:
     `stopped` tells why the search ended; a result that a clock or Ctrl-C ended is not
     reproducible. `required_k` is what feasible solutions reach, `required` what they satisfy
     beyond it. `unreachable` says what of that no release can satisfy, where nothing is chosen.
+    `choices` has the row of the answer for every k that was searched for, `chosen` being that for
+    the smallest, which is `required_k`.
     """
 
     method: str
@@ -44,11 +46,25 @@ class SearchResult:
     required: tuple[str, ...] = ()
     unreachable: tuple[str, ...] = ()
     policy_parts: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[int, int | None] = field(default_factory=dict)
 
     @property
     def solution(self) -> Solution | None:
         """The chosen solution."""
         return None if self.chosen is None else self.solutions[self.chosen]
+
+    def solution_for(self, k: int) -> Solution | None:
+        """The answer for one of the k that were searched for; None where none reaches it."""
+        if k not in self.choices:
+            there = ", ".join(map(str, self.choices))
+            raise SearchError(f"the search was not for k = {k}; it was for {there}")
+        row = self.choices[k]
+        return None if row is None else self.solutions[row]
+
+    def aim(self, solution: Solution) -> float:
+        """What the search minimized: its first objective that is not k."""
+        name = next(name for name in self.objectives if name != "k")
+        return float(solution.scores[name] or 0)
 
     def shortfall(self) -> str:
         """What is missing to the required privacy, in words.
@@ -130,6 +146,7 @@ class SearchResult:
             "domains": observed_domains(columns),
             "solutions": [solution.to_dict() for solution in self.solutions],
             "chosen": self.chosen,
+            "choices": [{"k": k, "solution": row} for k, row in self.choices.items()],
         }
 
     def write(self, path: str | Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from sqlanon.search.outcome import Limits, Outcome, Watch
 from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import METHOD, SHORT, Exploration
+from sqlanon.suppression import Suppression
 
 DEFAULT_PREFERENCE = Preference(loss=0.2, bias=1.0)
 """The papers' own point: little loss, any bias."""
@@ -45,7 +47,7 @@ class Method:
     A trade-off front has no k, so it suppresses up to the limit (POkA's η); a search for a
     given k suppresses classes below k only. Without a default loss, a search minimizes the
     achievement function. `cuts` bounds where it may cut a contiguous column; None where it
-    takes levels.
+    takes levels. `lists_every_k` says that its solutions are for every k, not for one.
     """
 
     run: Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
@@ -53,6 +55,7 @@ class Method:
     given_k: bool
     default_loss: LossName | None
     cuts: int | None = None
+    lists_every_k: bool = True
 
     def loss(self, section: SearchSection) -> LossName:
         """The loss to minimize."""
@@ -68,7 +71,9 @@ METHODS = {
     "poka": Method(poka, PokaSettings, given_k=False, default_loss=LossName.GLM),
     "front": Method(front, FrontSettings, given_k=False, default_loss=LossName.GLM),
     "exhaustive": Method(exhaustive, FrontSettings, given_k=False, default_loss=LossName.GLM),
-    "optimal": Method(optimal, LatticeSettings, given_k=True, default_loss=LossName.GLM),
+    "optimal": Method(
+        optimal, LatticeSettings, given_k=True, default_loss=LossName.GLM, lists_every_k=False
+    ),
 }
 
 
@@ -99,8 +104,9 @@ def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
     given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
     cuts = given.pop("cuts", method.cuts)
     settings = method.settings(**given)
-    by_k = method.given_k or getattr(settings, "given_k", False)
-    return replace(method, cuts=cuts, given_k=by_k), settings
+    if getattr(settings, "given_k", False):
+        method = replace(method, given_k=True, lists_every_k=False)
+    return replace(method, cuts=cuts), settings
 
 
 def walk_settings(section: SearchSection) -> Nsga2Settings:
@@ -118,19 +124,27 @@ def settings_of(method: Method) -> frozenset[str]:
 
 
 def problem_for(
-    evaluator: Evaluator, k: int, preference: Preference | None, loss: LossName
+    evaluator: Evaluator,
+    k: int,
+    preference: Preference | None,
+    loss: LossName,
+    rule: Suppression | None = None,
 ) -> Problem:
-    """The problem that searches see: nothing of the evaluator but its two functions."""
+    """The problem that searches see: nothing of the evaluator but its two functions.
+
+    A `rule` other than the evaluator's own needs no more detail than that.
+    """
+    rule = rule or evaluator.suppression
     moves = evaluator.histogram.tally.has_movers
     return Problem(
         space=evaluator.space,
-        evaluate=evaluator.score,
+        evaluate=partial(evaluator.score, rule=rule),
         column_loss=evaluator.column_loss,
         rows=evaluator.histogram.rows,
         k=k,
         preference=preference or DEFAULT_PREFERENCE,
         loss=loss,
-        budget=evaluator.suppression.budget,
+        budget=rule.budget,
         models=evaluator.models,
         monotone=all(m.monotone_by_subject if moves else m.monotone for m in evaluator.models),
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
+from sqlanon.api.every_k import EveryK
 from sqlanon.api.marked import (
     MARKED_AND_ENDED,
     MARKED_FALL_SHORT,
@@ -31,22 +34,24 @@ from sqlanon.api.search import (
     run_method,
     walk_settings,
 )
+from sqlanon.api.several_k import together
 from sqlanon.api.utility import Assessing
 from sqlanon.arguments import number_from, optional, refusal, whole_number
 from sqlanon.domain import ValueDomain
+from sqlanon.errors import ArgumentError
+from sqlanon.evaluate import Effort, Evaluator
 from sqlanon.model import Kind, LossName
 from sqlanon.scheme import Batch, Column
 from sqlanon.search.candidates import MOST
 from sqlanon.search.coarsest import coarsest
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
-from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import Exploration
 from sqlanon.suppression import Suppression
 
-LEFT_OUT_FOR_EVERY_K = (
-    "for every k the smallest classes are left out up to the limit; a release leaves out only what "
-    "falls short of the policy, so measure may tell another k and fewer rows left out. Chosen is "
-    "what loses least as a release; search.given_k, or optimal, searches for that alone"
+OTHER_K = (
+    "searched for k = {k}; the solutions for another k were met on the way, each scored with the "
+    "rows left out for its own k; a search for that k may find better ones (--k {k},10,…)"
 )
 NO_PRIVACY = (
     "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
@@ -83,57 +88,50 @@ class Searching(Assessing):
     def search(
         self,
         *,
+        k: int | Sequence[int] | None = None,
         method: str | None = None,
         seed: int | None = None,
         watch: Watch | None = None,
     ) -> SearchResult:
         """Searches as the policy says; `method` and `seed` replace the policy's.
 
-        Another method than the policy's runs with its default settings. A `watch` follows the
-        search and can end it early; without one the policy's seconds and patience apply.
+        `k` is searched for instead of the policy's k, which is the least that it may be; of
+        several k each has an answer in the result. Another method than the policy's runs with its
+        default settings. A `watch` follows the search and can end it early; without one the
+        policy's seconds and patience apply.
         """
         section = self.policy.section.search
+        wanted = self._wanted_k(k)
         chosen, settings = method_of(self.policy, method)
         given = optional(whole_number, "seed", seed, 0)
         number = section.seed if given is None else given
         if not isinstance(watch, Watch | None):
             raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
-        loss = chosen.loss(section)
         check_values(self.policy, self.source, self.space)
+        with _Run(self, chosen, settings, number, watch, several=len(wanted) > 1) as run:
+            found = [run.search_for(k, watch.part(i, len(wanted))) for i, k in enumerate(wanted)]
+        return found[0] if len(found) == 1 else together(found, self.required_k)
 
-        def run(rule: Suppression) -> SearchResult:
-            with self._evaluator_for(chosen, rule) as evaluator:
-                problem = problem_for(evaluator, self.required_k, self.preference, loss)
-                problem, notes = bounded(problem, self.histogram, chosen.cuts)
-                outcome, seconds = self._out_of_reach(problem, chosen), 0.0
-                if outcome is None:
-                    outcome, seconds = run_method(chosen, problem, settings, number, watch)
-                    outcome = replace(outcome, notes=(*outcome.notes, *notes))
-                effort = asdict(evaluator.effort)
-            return self._result(outcome, number, effort, seconds)
-
-        found = run(self._rule_of(chosen))
-        if not chosen.given_k and self.suppression.budget:
-            best = self._best_released(found, chosen, loss)
-            found = replace(found, chosen=best, notes=(*found.notes, LEFT_OUT_FOR_EVERY_K))
-        if found.solution is None or found.solution.marked_hold is not False:
-            return found
-        if found.stopped in UNREPEATABLE:  # nobody waits for a second search
-            return with_publishable_choice(found, MARKED_AND_ENDED)
-        watch.begin_again()
-        found = with_publishable_choice(found, MARKED_FALL_SHORT)
-        return better_of(found, run(replace(self._rule_of(chosen), budget=0)))
-
-    def _best_released(self, found: SearchResult, method: Method, loss: LossName) -> int | None:
-        """Of solutions for every k the one that loses least when it is released, if any may be."""
-        batch = self.space.batch([solution.scheme for solution in found.solutions])
-        with self._evaluator_for(method, self.suppression) as evaluator:
-            problem = problem_for(evaluator, self.required_k, self.preference, loss)
-            scores = evaluator.score(batch)
-        losses = exact_loss(problem, scores).tolist()
-        fit = np.flatnonzero(problem.feasible(scores)).tolist()
-        return min(fit, key=lambda i: (losses[i], -int(scores.k[i])), default=None)
+    def _wanted_k(self, given: int | Sequence[int] | None) -> tuple[int, ...]:
+        """The k to search for, ascending."""
+        if given is None:
+            return (self.required_k,)
+        several = [given] if isinstance(given, int | str) else given
+        wanted = sorted({whole_number("k", each, 1) for each in several})
+        if not wanted:
+            raise refusal("k", given, "a whole number, or several")
+        if self.policy.section.privacy is None:
+            raise ArgumentError(
+                f"`k` is {wanted[0]}, but {self.policy.origin} requires no privacy; write there "
+                f"`privacy: {{k: {wanted[0]}}}`"
+            )
+        if wanted[0] < self.required_k:
+            raise ArgumentError(
+                f"`k` is {wanted[0]}, but {self.policy.origin} requires {self.required_k}: a "
+                "release of less would be refused; make privacy.k there smaller"
+            )
+        return tuple(wanted)
 
     def _out_of_reach(self, problem: Problem, method: Method) -> Outcome | None:
         """The answer without a search, where it is certain that nothing is feasible.
@@ -141,7 +139,7 @@ class Searching(Assessing):
         Where everything may be suppressed, that is left to the search. So it is for every k:
         some k is always reached.
         """
-        certain = self.histogram.people < self.required_k or bool(self._unreachable())
+        certain = self.histogram.people < problem.k or bool(self._unreachable())
         limited = method.given_k and any(c.coarsest.cuts for c in problem.space.columns)
         if problem.budget >= problem.rows or not (certain or limited):
             return None
@@ -149,8 +147,21 @@ class Searching(Assessing):
         return coarsest(problem, method.run.__name__, (aim, "k"), certain=certain)
 
     def _result(
-        self, outcome: Outcome, seed: int, effort: dict[str, int], seconds: float
+        self,
+        outcome: Outcome,
+        seed: int,
+        effort: dict[str, int],
+        seconds: float,
+        *,
+        k: int | None = None,
+        scored_for: Sequence[int | None] | None = None,
     ) -> SearchResult:
+        """An outcome as a result.
+
+        It was searched for `k`, and each solution was scored for a k of its own; None is the
+        policy's.
+        """
+        k = k or self.required_k
         preference, notes = self.preference, outcome.notes
         if preference is None and "ach" in outcome.objectives:
             preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
@@ -159,7 +170,8 @@ class Searching(Assessing):
         notes = (*self.cautions, *notes, *alphabetical(self.space.columns))
         # A search may have seen fewer cuts than the columns have.
         found = Batch(self.space, outcome.solutions.ids)
-        solutions = self._solutions(found, outcome.scores, preference)
+        scored_for = scored_for or [None] * len(found)
+        solutions = self._solutions(found, outcome.scores, preference, scored_for)
         return SearchResult(
             method=outcome.method,
             objectives=outcome.objectives,
@@ -173,7 +185,8 @@ class Searching(Assessing):
             notes=notes,
             policy=self.policy.fingerprint,
             source=self._account_of_source(),
-            required_k=self.required_k,
+            required_k=k,
+            choices={k: outcome.chosen},
             required=tuple(model.describe() for model in self.models),
             unreachable=self._unreachable() if outcome.chosen is None else (),
             policy_parts=self.policy.parts,
@@ -221,3 +234,138 @@ class Searching(Assessing):
         seconds = number_from("seconds", seconds, 0)
         outcome = exploration.outcome(chosen)
         return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
+
+
+class _Run:
+    """The searches of one call: for one k or several, on one histogram.
+
+    Without models beyond k one evaluator serves all of them, so nothing is measured twice. With
+    models it depends on k which classes are bad, and so does every measurement.
+    """
+
+    def __init__(
+        self,
+        of: Searching,
+        method: Method,
+        settings: Any,
+        seed: int,
+        watch: Watch,
+        *,
+        several: bool,
+    ) -> None:
+        self._of = of
+        self._method, self._settings = method, settings
+        self._seed, self._watch = seed, watch
+        self._several = several
+        self._loss = method.loss(of.policy.section.search)
+        self._stack = ExitStack()
+        self._shared: Evaluator | None = None
+        self._every_k: EveryK | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def search_for(self, k: int, watch: Watch) -> SearchResult:
+        """What the method finds for one k."""
+        self._watch = watch
+        rule = self._of._rule_of(self._method, k)
+        found = self._searched(k, rule)
+        if found.solution is None or found.solution.marked_hold is not False:
+            return found
+        if found.stopped in UNREPEATABLE:  # nobody waits for a second search
+            return with_publishable_choice(found, MARKED_AND_ENDED)
+        watch.begin_again()
+        found = with_publishable_choice(found, MARKED_FALL_SHORT)
+        return better_of(found, self._searched(k, replace(rule, budget=0)))
+
+    def _searched(self, k: int, rule: Suppression) -> SearchResult:
+        of, method = self._of, self._method
+        evaluator = self._evaluator(rule)
+        before = replace(evaluator.effort)
+        problem = problem_for(evaluator, k, of.preference, self._loss, rule)
+        problem, notes = bounded(problem, of.histogram, method.cuts)
+        outcome, seconds = of._out_of_reach(problem, method), 0.0
+        scored_for: list[int | None] | None = None
+        effort = _since(before, evaluator)
+        if outcome is None:
+            every_k = self._every_k if rule.budget else None
+            if every_k is not None:
+                start = every_k.starts(problem)
+                problem = replace(problem, start=start if len(start) else None)
+                problem = every_k.watching(problem, rule, by_levels=method.cuts is None)
+            outcome, seconds = run_method(method, problem, self._settings, self._seed, self._watch)
+            outcome = replace(outcome, notes=(*outcome.notes, *notes))
+            effort = _since(before, evaluator)
+            if every_k is not None:
+                outcome = every_k.listed(problem, outcome)
+                scored_for = self._scored_for(evaluator, outcome, k)
+                outcome = replace(outcome, notes=(*outcome.notes, OTHER_K.format(k=k)))
+            elif rule.budget and method.given_k and k != of.required_k:
+                scored_for = [k] * len(outcome.solutions)
+        found = of._result(outcome, self._seed, effort, seconds, k=k, scored_for=scored_for)
+        if method.given_k or not rule.budget or scored_for is not None:
+            return found
+        return self._with_released(found, outcome, k)
+
+    def _evaluator(self, rule: Suppression) -> Evaluator:
+        of, method = self._of, self._method
+        if self._shared is not None:
+            return self._shared
+        alone = bool(of.models)
+        every_k = not alone and rule.budget > 0 and (method.lists_every_k or self._several)
+        made = of._evaluator_for(method, rule, every_k=every_k)
+        self._stack.enter_context(made)
+        if not alone:
+            self._shared = made
+        if every_k and method.lists_every_k:
+            self._every_k = EveryK(made, by_ach=method.default_loss is None)
+        return made
+
+    def _scored_for(self, evaluator: Evaluator, outcome: Outcome, k: int) -> list[int | None]:
+        """The k that each solution was scored for; None where the policy's k leaves out the same.
+
+        A higher k leaves out the same classes and more, so that as many rows are the same rows.
+        """
+        of, own = self._of, outcome.scores
+        batch = Batch(of.space, outcome.solutions.ids)
+        found: list[int | None] = own.k.tolist()
+        for known, name in ((k, k), (of.required_k, None)):
+            scores = evaluator.score(batch, of._suppression_for(known))
+            for i in np.flatnonzero(scores.suppressed == own.suppressed).tolist():
+                found[i] = name
+        return found
+
+    def _with_released(self, found: SearchResult, outcome: Outcome, k: int) -> SearchResult:
+        """Solutions for every k under models beyond k, with those that a release for k has.
+
+        The search left out as much as it may: a node that satisfies the models then leaves out
+        the same for its own k. For k itself it may leave out less.
+        """
+        of = self._of
+        with of._evaluator_for(self._method, of._suppression_for(k)) as evaluator:
+            scores = evaluator.score(Batch(of.space, outcome.solutions.ids))
+        for_k = None if k == of.required_k else k
+        as_released = of._result(
+            replace(outcome, scores=scores),
+            self._seed,
+            found.evaluations,
+            found.seconds,
+            k=k,
+            scored_for=[for_k] * len(scores),
+        )
+        own = [
+            replace(each, scheme=replace(each.scheme, required_k=k))
+            for each, k in zip(found.solutions, outcome.scores.k.tolist(), strict=True)
+            if k
+        ]
+        listed = (*as_released.solutions, *own)
+        return together([replace(found, solutions=listed)], of.required_k)
+
+
+def _since(before: Effort, evaluator: Evaluator) -> dict[str, int]:
+    """What was evaluated since then."""
+    then = asdict(before)
+    return {name: number - then[name] for name, number in asdict(evaluator.effort).items()}

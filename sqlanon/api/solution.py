@@ -75,6 +75,9 @@ class Solution:
         """Which requirements the solution does not hold, k people and models, a sentence each."""
         reached = self.scores["k"] or 0
         short = [f"The scheme reaches k = {reached}; the policy requires {k}."] * (reached < k)
+        own = self.scheme.required_k or 0
+        if own > k and reached < own:
+            short = [f"The scheme reaches k = {reached}; it was found for {own} (required_k)."]
         failed = [f"The scheme falls short: {each}." for each in self.models if not each.holds]
         marked = "The rows that it marks are too few or too alike to be a class of the release."
         return (*short, *failed, *([marked] if self.marked_hold is False else []))
@@ -88,7 +91,7 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        kept = ("columns",) if self.scheme.given is None else ("columns", "domains")
+        kept = ("columns", "required_k", *(["domains"] if self.scheme.given is not None else []))
         scheme = {key: document[key] for key in kept if key in document}
         scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
         models = {"models": [each.to_dict() for each in self.models]} if self.models else {}

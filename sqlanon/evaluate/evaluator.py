@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from sqlanon.metrics.further import FurtherMeasures
 from sqlanon.model import BiasName, LossName
 from sqlanon.privacy import Model
 from sqlanon.scheme import Batch, Scheme, Space
-from sqlanon.suppression import Suppression
+from sqlanon.suppression import UNBOUNDED, Rule, Suppression
 
 MAX_ROWS = math.isqrt(2**63 - 1)
 """Every sum that scores are made of is at most rows², and must fit 64 bits."""
@@ -46,8 +46,9 @@ class Evaluator:
     `label` names the facet that classification error is measured against. `models` are what
     classes must satisfy beyond k, whose columns are facets of the histogram; `hierarchies` are
     of those columns. `further` are the measures of FURTHER that are wanted beside the others;
-    those of losses cost something. A `workspace` file keeps measurements between runs. Results do
-    not depend on `workers`.
+    those of losses cost something. With `every_k` schemes are measured in enough detail to score
+    them for any k within the budget of the suppression. A `workspace` file keeps measurements
+    between runs. Results do not depend on `workers`.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Evaluator:
         models: Sequence[Model] = (),
         hierarchies: Mapping[str, Hierarchy] | None = None,
         further: Collection[LossName | BiasName] = (),
+        every_k: bool = False,
         workspace: str | Path | None = None,
         workers: int | None = None,
     ) -> None:
@@ -66,6 +68,8 @@ class Evaluator:
         self.suppression = suppression or Suppression()
         self.label = label
         self.effort = Effort()
+        rule = replace(self.suppression, below=UNBOUNDED) if every_k else self.suppression
+        self._detail = rule.detail
         self.suppression.check(histogram.rows)
         if histogram.rows > MAX_ROWS:
             raise EvaluationError(
@@ -101,17 +105,23 @@ class Evaluator:
         self._cache.close()
         self._workbench.close()
 
-    def score(self, schemes: Sequence[Scheme] | Batch) -> Scores:
-        """The scores of the schemes, in their order, under the evaluator's suppression."""
-        measured = self.measure(schemes)
-        return score(measured, self.histogram, self.suppression, self.models, self._further)
+    def score(self, schemes: Sequence[Scheme] | Batch, rule: Rule | None = None) -> Scores:
+        """The scores of the schemes, in their order.
+
+        Under the evaluator's suppression, or another one that needs no more detail.
+        """
+        return self.score_measured(self.measure(schemes), rule or self.suppression)
+
+    def score_measured(self, measured: Measurements, rule: Rule) -> Scores:
+        """The scores of what was measured here, under a rule that it was measured for."""
+        return score(measured, self.histogram, rule, self.models, self._further)
 
     def measure(self, schemes: Sequence[Scheme] | Batch) -> Measurements:
         """The raw integers behind the scores."""
         batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
         if not len(batch):
             raise EvaluationError("there is no scheme to evaluate")
-        detail = EVERY_CLASS if self._tariff.ambiguity else self.suppression.detail
+        detail = EVERY_CLASS if self._tariff.ambiguity else self._detail
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
         found = {key: self._cache.get(batch, row, detail) for key, row in first.items()}

@@ -39,7 +39,7 @@ from sqlanon.measurement import Floats, Ints, Measurements
 from sqlanon.metrics.entropy import entropy_of_column
 from sqlanon.metrics.release import Released
 from sqlanon.model import BiasName, LossName
-from sqlanon.suppression import Suppression
+from sqlanon.suppression import Rule
 
 FURTHER: tuple[LossName | BiasName, ...] = (
     LossName.CLASS_SIZE,
@@ -84,7 +84,7 @@ class FurtherMeasures:
             name: _wholes(name, histogram) for name in priced(measured)
         }
 
-    def of(self, measured: Measurements, released: Released, suppression: Suppression) -> Floats:
+    def of(self, measured: Measurements, released: Released, suppression: Rule) -> Floats:
         """One column for each of FURTHER, NaN where it is not asked for or cannot be had.
 
         `measured` was measured for all that is asked for; `released` is what `suppression` leaves.
@@ -155,7 +155,7 @@ class _Levels:
     positive, and 0 where all levels are the same.
     """
 
-    def __init__(self, measured: Measurements, suppression: Suppression) -> None:
+    def __init__(self, measured: Measurements, suppression: Rule) -> None:
         released = np.where(suppression.mask(measured), 0, measured.rows)
         self._scheme = np.repeat(np.arange(len(measured)), np.diff(measured.offsets))
         order = np.lexsort((measured.size, self._scheme))  # bad classes stood first

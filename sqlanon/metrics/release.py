@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sqlanon.measurement import Floats, Ints, Measurements
 from sqlanon.privacy import Model
-from sqlanon.suppression import UNBOUNDED, Suppression
+from sqlanon.suppression import UNBOUNDED, Rule
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Released:
 
 
 def release(
-    measured: Measurements, suppression: Suppression, columns: int, models: Sequence[Model] = ()
+    measured: Measurements, suppression: Rule, columns: int, models: Sequence[Model] = ()
 ) -> Released:
     """Applies a suppression rule to measurements that were made in enough detail for it.
 
@@ -57,7 +57,7 @@ def release(
     starts = measured.offsets[:-1]
     sizes_out = _sums(out.astype(np.int64), measured.offsets)
     any_left = starts + sizes_out < measured.offsets[1:]
-    below = _below_k(measured, suppression)
+    below = suppression.is_below(measured)
     loss = measured.loss
     if suppression.budget:
         loss = loss - _small_loss(measured, sizes_out)
@@ -113,12 +113,6 @@ def _worst(measured: Measurements, out: npt.NDArray[np.bool_], models: Sequence[
         values = worse.reduceat(np.where(out, best, measured.reached[:, i]), measured.offsets[:-1])
         reached[:, i] = np.where(values == best, model.worst(), values)
     return reached
-
-
-def _below_k(measured: Measurements, suppression: Suppression) -> npt.NDArray[np.bool_]:
-    if suppression.below == UNBOUNDED:
-        return np.zeros(len(measured.size), dtype=bool)
-    return np.asarray(measured.size < suppression.below)
 
 
 def _sums(values: Ints, offsets: Ints) -> Ints:

@@ -25,7 +25,7 @@ from sqlanon.metrics.release import Released, release
 from sqlanon.model import counted
 from sqlanon.privacy import Model
 from sqlanon.scheme import Column
-from sqlanon.suppression import Suppression
+from sqlanon.suppression import Rule
 
 DIGITS = 12
 """Shares are rounded to so many digits behind the point, so that equal ones are equal: their last
@@ -83,7 +83,7 @@ class Scores:
 def score(
     measured: Measurements,
     histogram: Histogram,
-    suppression: Suppression,
+    suppression: Rule,
     models: Sequence[Model] = (),
     further: FurtherMeasures | None = None,
 ) -> Scores:

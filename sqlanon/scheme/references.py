@@ -99,4 +99,6 @@ def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[st
 def _document_in(result: Mapping[str, Any], solution: Mapping[str, Any]) -> Any:
     """The scheme of a solution as a document of its own."""
     document = {"columns": solution.get("columns")}
+    if "required_k" in solution:
+        document["required_k"] = solution["required_k"]
     return {**document, "domains": result["domains"]} if "domains" in result else document

@@ -22,11 +22,15 @@ class Scheme:
 
     `given` is the same scheme over the values that its file lists, where they are others: that
     one is released, since the names of groups depend on the values that they were found on.
+
+    `required_k` is the k that the scheme was scored for, where that is not the policy's: smaller
+    classes are left out, within the suppression limit, and a release of it needs that k too.
     """
 
     columns: tuple[Column, ...]
     partitions: tuple[Partition, ...]
     given: Scheme | None = field(default=None, compare=False)
+    required_k: int | None = None
 
     def __post_init__(self) -> None:
         for column, partition in zip(self.columns, self.partitions, strict=True):

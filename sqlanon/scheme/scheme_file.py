@@ -7,7 +7,8 @@ when other values join the data.
      "domains": {"age": [17, 18, 19, …]}}
 
 `domains` lists the values of columns whose domain was observed in the data, so that a later
-run knows which values are new.
+run knows which values are new. `required_k` is the k that the scheme was scored for, where that
+is not the policy's.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy", "null"}}
 def to_document(scheme: Scheme) -> dict[str, Any]:
     """The scheme as the JSON document of a scheme file."""
     pairs = zip(scheme.columns, scheme.partitions, strict=True)
-    document = {"version": VERSION, "columns": {c.name: _written(c, p) for c, p in pairs}}
+    columns = {c.name: _written(c, p) for c, p in pairs}
+    document: dict[str, Any] = {"version": VERSION, "columns": columns}
+    if scheme.required_k is not None:
+        document["required_k"] = scheme.required_k
     domains = observed_domains(scheme.columns)
     return {**document, "domains": domains} if domains else document
 
@@ -73,7 +77,12 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
     if missing:
         raise SchemeError(f"{origin}: no partition for {', '.join(map(repr, missing))}")
     partitions = [_read(c, given[c.name], f"{origin}: column {c.name!r}") for c in columns]
-    return Scheme(tuple(columns), tuple(partitions))
+    required_k = document.get("required_k")
+    if required_k is not None and (type(required_k) is not int or required_k < 1):
+        raise SchemeError(
+            f"{origin}: required_k is {required_k!r}, expected a whole number of at least 1"
+        )
+    return Scheme(tuple(columns), tuple(partitions), required_k=required_k)
 
 
 def check_version(document: Mapping[str, Any], origin: str) -> None:

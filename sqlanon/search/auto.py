@@ -119,6 +119,8 @@ class _Run:
         """Rounds until several in a row find nothing better, then rounds that hide columns."""
         space, wanted = self._problem.space, self._settings.rounds
         start = np.concatenate([_coarse(space), self._lattice_front()])
+        if self._problem.start is not None:
+            start = np.concatenate([self._problem.start, start])
         if self._over:
             return
         # How many columns the answer will tell of is not known: at most all.

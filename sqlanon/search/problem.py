@@ -13,7 +13,7 @@ from sqlanon.metrics import Scores, scaled
 from sqlanon.model import BiasName, LossName
 from sqlanon.preference import Preference
 from sqlanon.privacy import Model
-from sqlanon.scheme import Batch, Space
+from sqlanon.scheme import Batch, Bits, Space
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -34,6 +34,7 @@ class Problem:
     monotone      whether classes that satisfy all of them do so after a merge
     preference    the point that the achievement function aims at
     budget        rows that may be suppressed, so that bounds can account for them
+    start         bit strings of schemes that are known to be good, from a search for another k
     """
 
     space: Space
@@ -46,6 +47,7 @@ class Problem:
     budget: int = 0
     models: tuple[Model, ...] = ()
     monotone: bool = True
+    start: Bits | None = None
 
     def f1(self, scores: Scores) -> Floats:
         """The first objective of MOOP: the achievement function."""
