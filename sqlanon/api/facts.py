@@ -28,6 +28,7 @@ from sqlanon.policy import Policy
 from sqlanon.preference import Preference
 from sqlanon.publish import Published
 from sqlanon.scheme import Scheme
+from sqlanon.verify import ColumnGroups
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,9 @@ def facts_of(
         target=published.target,
         mode=published.mode,
         subject=policy.section.subject,
-        columns=tuple(_columns(policy, source, recipe, losses)),
+        columns=tuple(_columns(policy, source, recipe, losses, tallies.groups)),
         required_k=recipe.k,
+        policy_k=_policy_k(policy, recipe),
         audit=audit,
         homogeneity=_homogeneity(policy),
         scores=scores,
@@ -92,6 +94,11 @@ def facts_of(
         table_hash=published.table_hash,
         sql=account.sql,
     )
+
+
+def _policy_k(policy: Policy, recipe: Recipe) -> int | None:
+    privacy = policy.section.privacy
+    return None if privacy is None or privacy.k == recipe.k else privacy.k
 
 
 def _homogeneity(policy: Policy) -> HomogeneityFact | None:
@@ -110,7 +117,11 @@ def _preference(policy: Policy) -> Preference | None:
 
 
 def _columns(
-    policy: Policy, source: Source, recipe: Recipe, losses: Mapping[str, float]
+    policy: Policy,
+    source: Source,
+    recipe: Recipe,
+    losses: Mapping[str, float],
+    spreads: Mapping[str, ColumnGroups],
 ) -> list[ColumnFact]:
     items = {item.name: item for item in recipe.items}
     found = []
@@ -122,7 +133,7 @@ def _columns(
         if item is None:
             found.append(ColumnFact(info.name, role, Treatment.REMOVED))
         elif isinstance(item, Generalized):
-            found.append(_generalized(item, role, losses[item.name]))
+            found.append(_generalized(item, role, losses[item.name], spreads[item.name]))
         else:
             hashed = isinstance(item, Pseudonym)
             found.append(
@@ -138,7 +149,7 @@ def _columns(
     return found
 
 
-def _generalized(item: Generalized, role: str, loss: float) -> ColumnFact:
+def _generalized(item: Generalized, role: str, loss: float, released: ColumnGroups) -> ColumnFact:
     labels = [cell_text(group) for group in cells(item)]
     return ColumnFact(
         item.name,
@@ -148,6 +159,7 @@ def _generalized(item: Generalized, role: str, loss: float) -> ColumnFact:
         groups=len(item.partition.runs),
         values=item.column.size,
         labels=tuple(labels),
+        released=released,
         loss=min(loss, 1.0),
     )
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 from sqlanon.api.bind import Origin, quasis_of
 from sqlanon.api.changed import telling_of_changes
 from sqlanon.api.domains import on_these_values, refuse_uncovered, scheme_as_listed
+from sqlanon.api.kept import kept_of
 from sqlanon.api.marked import holds_with_marked
 from sqlanon.api.models import models_of, sensitive_hierarchies
 from sqlanon.api.places import telling_of_release
@@ -28,6 +29,7 @@ from sqlanon.engines import Source
 from sqlanon.errors import PolicyError, SchemeError
 from sqlanon.evaluate import Evaluator
 from sqlanon.histogram import Histogram, Quasi, count, count_population
+from sqlanon.measurement import Ints
 from sqlanon.metrics import FURTHER, Scores, scaled
 from sqlanon.metrics.further import measurable
 from sqlanon.model import BiasName, LossName, SuppressedRows
@@ -226,10 +228,11 @@ class Measuring:
         solutions: dict[int, Solution] = {}
         for k in sorted({each.required_k or self.required_k for each in found}):
             rows = [i for i, s in enumerate(found) if (s.required_k or self.required_k) == k]
+            part = batch.take(rows)
             with self._measuring_for(k) as evaluator:
-                scores = evaluator.score(batch.take(rows))
+                scores, released = evaluator.score(part), evaluator.released_rows(part)
             own = [found[i].required_k for i in rows]
-            measured = self._solutions(batch.take(rows), scores, self.preference, own)
+            measured = self._solutions(part, scores, self.preference, own, released)
             solutions |= zip(rows, measured, strict=True)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(found)]
 
@@ -248,8 +251,12 @@ class Measuring:
         scores: Scores,
         preference: Preference | None,
         required: Sequence[int | None],
+        released: Sequence[Sequence[Ints]],
     ) -> list[Solution]:
-        """Solutions of schemes that were scored for the `required` k, None being the policy's."""
+        """Solutions of schemes that were scored for the `required` k, None being the policy's.
+
+        `released` has the released rows of every group, by scheme and column.
+        """
         ach, pref_dev = None, None
         if preference is not None:
             rows = self.histogram.rows
@@ -275,7 +282,8 @@ class Measuring:
             if feasible and scores.suppressed[i] and self._marks:
                 marked_hold = holds_with_marked(self.policy, self.source, scheme)
                 feasible = marked_hold
-            solutions.append(Solution(scheme, row, feasible, reached, writings, marked_hold))
+            kept = kept_of(scheme, released[i], self.histogram.rows)
+            solutions.append(Solution(scheme, row, feasible, reached, writings, marked_hold, kept))
         return solutions
 
     @property

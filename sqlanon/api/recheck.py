@@ -12,12 +12,12 @@ from duckdb import DuckDBPyConnection
 
 from sqlanon.api.check import Checked, open_checked
 from sqlanon.api.unfinished import Unreadable, unfinished
-from sqlanon.certificate import Certificate, differences, recountable
+from sqlanon.certificate import Certificate, Treatment, differences, recountable
 from sqlanon.engines import Source
 from sqlanon.errors import CertificateError, SubjectError
 from sqlanon.model import counted
 from sqlanon.publish.export import written_file
-from sqlanon.verify import Audit, audit, rows_unique_over, table_hash
+from sqlanon.verify import Audit, audit, column_groups, rows_unique_over, table_hash
 
 
 class _How(TypedDict):
@@ -126,7 +126,12 @@ def _compared(source: Source, certificate: Certificate) -> Recheck:
         hashed = table_hash(source.engine, source.relation, certificate.columns)
         if audited is not None:
             unique = _unique(source, certificate, audited)
-    found = differences(certificate, audited, hashed, names, unique)
+    groups = {
+        column.name: column_groups(source.engine, source.relation, column.released_as)
+        for column in certificate.document.columns
+        if column.treatment is Treatment.GENERALIZED and set(column.released_as) <= set(names)
+    }
+    found = differences(certificate, audited, hashed, names, unique, groups)
     return Recheck(certificate, audited, hashed, tuple(found), missing)
 
 

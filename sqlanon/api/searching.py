@@ -40,6 +40,7 @@ from sqlanon.arguments import number_from, optional, refusal, whole_number
 from sqlanon.domain import ValueDomain
 from sqlanon.errors import ArgumentError
 from sqlanon.evaluate import Effort, Evaluator
+from sqlanon.measurement import Ints
 from sqlanon.model import Kind, LossName
 from sqlanon.scheme import Batch, Column
 from sqlanon.search.candidates import MOST
@@ -47,7 +48,7 @@ from sqlanon.search.coarsest import coarsest
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Watch
 from sqlanon.search.problem import Problem
 from sqlanon.search.reference_direction import Exploration
-from sqlanon.suppression import Suppression
+from sqlanon.suppression import EachForItsK, Rule, Suppression
 
 OTHER_K = (
     "searched for k = {k}; the solutions for another k were met on the way, each scored with the "
@@ -153,13 +154,14 @@ class Searching(Assessing):
         effort: dict[str, int],
         seconds: float,
         *,
+        released: Sequence[Sequence[Ints]],
         k: int | None = None,
         scored_for: Sequence[int | None] | None = None,
     ) -> SearchResult:
         """An outcome as a result.
 
         It was searched for `k`, and each solution was scored for a k of its own; None is the
-        policy's.
+        policy's. `released` has the released rows of every group, by solution and column.
         """
         k = k or self.required_k
         preference, notes = self.preference, outcome.notes
@@ -171,7 +173,7 @@ class Searching(Assessing):
         # A search may have seen fewer cuts than the columns have.
         found = Batch(self.space, outcome.solutions.ids)
         scored_for = scored_for or [None] * len(found)
-        solutions = self._solutions(found, outcome.scores, preference, scored_for)
+        solutions = self._solutions(found, outcome.scores, preference, scored_for, released)
         return SearchResult(
             method=outcome.method,
             objectives=outcome.objectives,
@@ -233,7 +235,9 @@ class Searching(Assessing):
             raise refusal("exploration", exploration, "the walk that explore() returned")
         seconds = number_from("seconds", seconds, 0)
         outcome = exploration.outcome(chosen)
-        return self._result(outcome, exploration.seed, asdict(self._walker.effort), seconds)
+        effort = asdict(self._walker.effort)
+        released = self._walker.released_rows(Batch(self.space, outcome.solutions.ids))
+        return self._result(outcome, exploration.seed, effort, seconds, released=released)
 
 
 class _Run:
@@ -289,6 +293,7 @@ class _Run:
         problem, notes = bounded(problem, of.histogram, method.cuts)
         outcome, seconds = of._out_of_reach(problem, method), 0.0
         scored_for: list[int | None] | None = None
+        own: Rule = rule
         effort = _since(before, evaluator)
         if outcome is None:
             every_k = self._every_k if rule.budget else None
@@ -302,10 +307,14 @@ class _Run:
             if every_k is not None:
                 outcome = every_k.listed(problem, outcome)
                 scored_for = self._scored_for(evaluator, outcome, k)
+                own = EachForItsK(outcome.scores.k, rule.budget)
                 outcome = replace(outcome, notes=(*outcome.notes, OTHER_K.format(k=k)))
             elif rule.budget and method.given_k and k != of.required_k:
                 scored_for = [k] * len(outcome.solutions)
-        found = of._result(outcome, self._seed, effort, seconds, k=k, scored_for=scored_for)
+        released = evaluator.released_rows(Batch(of.space, outcome.solutions.ids), own)
+        found = of._result(
+            outcome, self._seed, effort, seconds, released=released, k=k, scored_for=scored_for
+        )
         if method.given_k or not rule.budget or scored_for is not None:
             return found
         return self._with_released(found, outcome, k)
@@ -346,13 +355,15 @@ class _Run:
         """
         of = self._of
         with of._evaluator_for(self._method, of._suppression_for(k)) as evaluator:
-            scores = evaluator.score(Batch(of.space, outcome.solutions.ids))
+            batch = Batch(of.space, outcome.solutions.ids)
+            scores, released = evaluator.score(batch), evaluator.released_rows(batch)
         for_k = None if k == of.required_k else k
         as_released = of._result(
             replace(outcome, scores=scores),
             self._seed,
             found.evaluations,
             found.seconds,
+            released=released,
             k=k,
             scored_for=[for_k] * len(scores),
         )

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from sqlanon.api.kept import Kept, warnings_of
 from sqlanon.api.reached import Reached
 from sqlanon.api.writing import Writing, Writings
 from sqlanon.metrics import FURTHER, MEANINGS
+from sqlanon.model import counted
 from sqlanon.scheme import Scheme, to_document
 from sqlanon.scheme.labels import in_quotes
 
@@ -43,7 +45,8 @@ class Solution:
 
     `models` tell what it reaches of what is required beyond k. `writings` say how a release of
     it writes the columns; others have plain labels. `marked_hold` tells of a solution that holds
-    otherwise whether its marked rows do; None where there are none.
+    otherwise whether its marked rows do; None where there are none. `kept` says what a release
+    keeps of each column: the groups that occur in it, the largest of them, and the loss.
     """
 
     scheme: Scheme
@@ -52,6 +55,7 @@ class Solution:
     models: tuple[Reached, ...] = ()
     writings: Writings = field(default_factory=dict)
     marked_hold: bool | None = None
+    kept: tuple[Kept, ...] = ()
 
     def __getattr__(self, name: str) -> int | float | None:
         """Scores read as attributes: solution.k, solution.nwp."""
@@ -64,6 +68,22 @@ class Solution:
         writing = self.writings.get(name, Writing())
         column = next(c for c in self.released.columns if c.name == name)
         return writing.labels(column, self.released[name])
+
+    def released_labels(self, name: str) -> tuple[str | None, ...]:
+        """As `labels`, of the groups that occur in the release.
+
+        Of a scheme over other values than those of the data, all that it has.
+        """
+        labels = self.labels(name)
+        rows = next((each.rows for each in self.kept if each.column == name), ())
+        if self.scheme.given is not None or len(rows) != len(labels):
+            return labels
+        return tuple(label for label, n in zip(labels, rows, strict=True) if n)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to say of columns of which little is left."""
+        return warnings_of(self.kept)
 
     @property
     def shortfall(self) -> float:
@@ -91,11 +111,12 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        kept = ("columns", "required_k", *(["domains"] if self.scheme.given is not None else []))
-        scheme = {key: document[key] for key in kept if key in document}
+        shown = ("columns", "required_k", *(["domains"] if self.scheme.given is not None else []))
+        scheme = {key: document[key] for key in shown if key in document}
         scores = {name: self.scores[name] for name in DESCRIPTIONS if name in self.scores}
         models = {"models": [each.to_dict() for each in self.models]} if self.models else {}
-        return {**scheme, **scores, **models, "feasible": self.feasible}
+        kept = {each.column: each.to_dict() for each in self.kept}
+        return {**scheme, **scores, **models, "kept": kept, "feasible": self.feasible}
 
     def __repr__(self) -> str:
         shown = [
@@ -109,14 +130,14 @@ class Solution:
             f"{name:<11} {format_score(value):>12}  {DESCRIPTIONS[name]}"
             for name, value in self._shown()
         ]
-        return "\n".join([*lines, *map(str, self.models), *self._groups()])
+        return "\n".join([*lines, *map(str, self.models), *self._groups(), *self.warnings])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{name}</th><td>{format_score(value)}</td><td>{DESCRIPTIONS[name]}</td></tr>"
             for name, value in self._shown()
         )
-        below = [*map(str, self.models), *self._groups()]
+        below = [*map(str, self.models), *self._groups(), *self.warnings]
         groups = "".join(f"<li>{html.escape(line)}</li>" for line in below)
         return f"<table>{rows}</table><ul>{groups}</ul>"
 
@@ -126,11 +147,13 @@ class Solution:
 
     def _groups(self) -> list[str]:
         lines = []
-        for column in self.released.columns:
-            labels = self.labels(column.name)
-            shown = format_labels(labels, 8)
-            name = format_label(column.name)
-            lines.append(f"{name}: {len(labels)} of {column.size} groups: {shown}")
+        for kept in self.kept:
+            shown = format_labels(self.released_labels(kept.column), 8)
+            name = format_label(kept.column)
+            lines.append(
+                f"{name}: {counted(kept.groups, 'group')} of {counted(kept.values, 'value')}, the "
+                f"largest has {kept.largest:.1%} of the rows, {kept.loss:.1%} lost: {shown}"
+            )
         return lines
 
 

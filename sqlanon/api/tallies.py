@@ -17,7 +17,7 @@ from sqlanon.compile.present import Cell, cells, is_text, keeps_values
 from sqlanon.compile.select import class_columns
 from sqlanon.engines import ColumnInfo, Engine
 from sqlanon.histogram.atoms import exact, told_apart
-from sqlanon.verify import Audit
+from sqlanon.verify import Audit, ColumnGroups, column_groups
 
 Counts = Mapping[tuple[Cell, ...], int]
 """Rows by what a quasi-identifier holds: one value, or two bounds."""
@@ -35,12 +35,14 @@ class Marked:
 class Tallies:
     """Rows by value of each generalized column: those released, and those suppressed.
 
-    Marked rows count as suppressed, not as released.
+    Marked rows count as suppressed, not as released; in `groups`, which is counted over the
+    whole table as anybody may count it, their marker is a value like any other.
     """
 
     released: Mapping[str, Counts]
     suppressed: Mapping[str, Counts]
     source_people: int
+    groups: Mapping[str, ColumnGroups]
     marked: Marked = field(default_factory=Marked)
     of_majority: int | None = None
     """Released rows that have the most frequent label of their class; None without a label."""
@@ -71,7 +73,10 @@ def tally(
     suppressed = _suppressed(engine, recipe, guarded) if any_suppressed else {}
     marked = Marked() if is_marked is None else _marked(engine, recipe, staged, is_marked)
     majority = None if label is None else _of_majority(engine, staged, recipe, label, is_marked)
-    return Tallies(released, suppressed, _people(engine, recipe), marked, majority)
+    groups = {
+        item.name: column_groups(engine, staged, item.released_names) for item in recipe.generalized
+    }
+    return Tallies(released, suppressed, _people(engine, recipe), groups, marked, majority)
 
 
 def _is_marked(recipe: Recipe) -> exp.Expr | None:

@@ -14,9 +14,11 @@ from sqlanon.certificate.facts import (
     SuppressionFact,
     Treatment,
 )
+from sqlanon.certificate.figures import LITTLE_IS_KEPT
 from sqlanon.certificate.recounted import Recountable, recountable
 
 __all__ = [
+    "LITTLE_IS_KEPT",
     "Certificate",
     "ColumnFact",
     "Facts",

@@ -93,6 +93,8 @@ def _column(fact: ColumnFact) -> doc.Column:
         loss=fact.loss,
         stable=fact.stable,
         accepted=fact.accepted,
+        groups_released=None if fact.released is None else fact.released.groups,
+        largest_share=None if fact.released is None else fact.released.largest,
         labels=fact.labels,
     )
 
@@ -104,6 +106,7 @@ def _privacy(facts: Facts) -> doc.Privacy:
         subject=facts.subject,
         quasi=audit.quasi,
         required_k=facts.required_k,
+        policy_k=facts.policy_k,
         k=audit.k,
         classes=audit.classes,
         largest=spread.largest,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.certificate.certificate import Certificate
 from sqlanon.certificate.contradictions import contradictions, same
@@ -16,7 +16,7 @@ from sqlanon.certificate.recounted import (
     violations,
 )
 from sqlanon.model import counted
-from sqlanon.verify import Audit
+from sqlanon.verify import Audit, ColumnGroups
 
 
 def differences(
@@ -25,6 +25,7 @@ def differences(
     table_hash: str | None,
     columns: Sequence[str],
     unique_rows: int | None = None,
+    groups: Mapping[str, ColumnGroups] | None = None,
 ) -> list[str]:
     """What is not as the certificate says, a sentence each; empty if all is.
 
@@ -33,7 +34,7 @@ def differences(
     be done because columns are missing. Without a subject the audit's rows are compared with
     the certified rows, because a release seldom holds the column that names people.
     `unique_rows` are those that are unique over all released columns; None where that was not
-    counted in the certificate's unit.
+    counted in the certificate's unit. `groups` are those of the generalized columns, by name.
 
     What the table cannot tell is compared with the rest of the certificate, see
     `contradictions`; docs/certificate.md lists what nothing can tell.
@@ -43,7 +44,7 @@ def differences(
     if audit is not None:
         counts = _counts(document, audit)
         # In a table that has changed every figure is another one: the cause is said already.
-        found += counts or _figures(document, audit, unique_rows)
+        found += counts or _figures(document, audit, unique_rows, groups or {})
     elif not found:
         found.append("The classes could not be counted, so nothing is known of k.")
     if table_hash is not None and table_hash != document.release.hash:
@@ -115,7 +116,12 @@ def _counts(document: Shareable, audit: Audit) -> list[str]:
     return [*sentences, *violations(audit)]
 
 
-def _figures(document: Shareable, audit: Audit, unique_rows: int | None) -> list[str]:
+def _figures(
+    document: Shareable,
+    audit: Audit,
+    unique_rows: int | None,
+    groups: Mapping[str, ColumnGroups],
+) -> list[str]:
     """The figures that the table tells beyond its rows, k and classes, each that differs."""
     in_people = document.privacy.subject is None or audit.by_people is not None
     figures: list[Figure] = [("privacy.by_rows.k", document.privacy.by_rows.k, audit.by_rows.k)]
@@ -123,6 +129,7 @@ def _figures(document: Shareable, audit: Audit, unique_rows: int | None) -> list
         figures += _class_figures(document.privacy, audit)
     if unique_rows is not None:
         figures += _unique_figures(document.privacy, unique_rows, audit.rows)
+    figures += _group_figures(document, groups)
     figures += sensitive_figures(document, audit, in_people)
     figures += model_figures(document, audit)
     if document.scores.dcn is not None:
@@ -151,6 +158,14 @@ def _unique_figures(privacy: SharedPrivacy, unique_rows: int, rows: int) -> Iter
     yield "privacy.unique", privacy.unique, unique_band(unique_rows, max(rows, 1))
     if isinstance(privacy, Privacy):
         yield "privacy.unique_rows", privacy.unique_rows, unique_rows
+
+
+def _group_figures(document: Shareable, groups: Mapping[str, ColumnGroups]) -> Iterator[Figure]:
+    for column in document.columns:
+        if column.name in groups and column.groups_released is not None:
+            where, found = f"columns.{column.name}", groups[column.name]
+            yield f"{where}.groups_released", column.groups_released, found.groups
+            yield f"{where}.largest_share", column.largest_share, found.largest
 
 
 def _dcn(document: Shareable, audit: Audit) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sqlanon.certificate.document import Internal, Shareable, Suppression
+from sqlanon.certificate.document import Internal, Shareable, SharedColumn, Suppression
 from sqlanon.certificate.facts import Subgroup, Treatment
 from sqlanon.certificate.figures import uneven_columns, unique_band
 from sqlanon.certificate.model_contradictions import model_contradictions
@@ -76,7 +76,25 @@ def _columns(document: Shareable) -> Iterator[str]:
             yield _contradicted(
                 f"{where} has {column.groups:,} groups", f"only {column.values:,} values"
             )
+        yield from _released_groups(column, where)
     yield from _lists(document)
+
+
+def _released_groups(column: SharedColumn, where: str) -> Iterator[str]:
+    """Earlier certificates do not say what of a column occurs in the release."""
+    groups, share = column.groups_released, column.largest_share
+    if groups is None and share is None:
+        return
+    if groups is None or share is None or column.treatment is not Treatment.GENERALIZED:
+        yield _contradicted(
+            f"{where} is stated as {column.treatment.value}",
+            "groups_released and largest_share are for generalized columns, both of them",
+        )
+    elif groups and share < 1 / groups and not same(share, 1 / groups):
+        yield _contradicted(
+            f"largest_share of {where} is {share:g}",
+            f"one of {groups:,} groups has at least {1 / groups:.4g} of the rows",
+        )
 
 
 def _lists(document: Shareable) -> Iterator[str]:

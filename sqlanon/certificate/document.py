@@ -80,6 +80,9 @@ class SharedColumn(Section):
     loss: Share | None
     stable: bool
     accepted: str | None
+    # None in certificates of earlier versions.
+    groups_released: Count | None = None
+    largest_share: Share | None = None
 
 
 class Column(SharedColumn):
@@ -184,6 +187,8 @@ class SharedPrivacy(Section):
     models: tuple[SharedModel, ...] = ()
     homogeneity: Homogeneity | None = None
     journalist: Journalist | None = None
+    # What the policy requires, where the release was made for a higher k.
+    policy_k: Count | None = None
 
 
 class Privacy(SharedPrivacy):

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from sqlanon.errors import CertificateError
 from sqlanon.model import Mode
-from sqlanon.verify import Audit, Finding
+from sqlanon.verify import Audit, ColumnGroups, Finding
 
 
 class Treatment(StrEnum):
@@ -35,6 +35,8 @@ class ColumnFact:
     groups       how many groups its partition has
     values       how many atoms its domain has
     labels       how the groups are written, None for NULL
+    released     counted in the release: the groups that occur there, and the share of the rows
+                 that are in the largest
     loss         the share of it that is lost over all rows of the source, from 0 to 1: the mean
                  of (|g|−1) / (|Σ|−1), where a suppressed row counts 1
 
@@ -51,6 +53,7 @@ class ColumnFact:
     groups: int | None = None
     values: int | None = None
     labels: tuple[str | None, ...] = ()
+    released: ColumnGroups | None = None
     loss: float | None = None
     accepted: str | None = None
     stable: bool = False
@@ -143,7 +146,8 @@ class Facts:
     source_people   distinct subjects in the source; the same as its rows without a subject
     subject         the source's column that names people; None for one row per person
     columns         every column of the source, in its order
-    required_k      what the policy requires
+    required_k      what the release must have
+    policy_k        what the policy requires, where that is less
     audit           of the published rows, over the released quasi-identifiers, with the
                     sensitive columns that are released and every model that is required
     homogeneity     None where a model is for every sensitive column
@@ -169,6 +173,7 @@ class Facts:
     subject: str | None
     columns: tuple[ColumnFact, ...]
     required_k: int
+    policy_k: int | None = None
     audit: Audit
     homogeneity: HomogeneityFact | None = None
     scores: Mapping[str, int | float | None]

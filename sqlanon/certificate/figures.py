@@ -18,6 +18,10 @@ UNEVEN_SHARE, UNEVEN_FACTOR = 0.05, 2
 the whole table loses."""
 
 
+LITTLE_IS_KEPT = 0.8
+"""A column with a larger share of its rows in one group tells little."""
+
+
 def band_ends(required_k: int) -> Iterator[tuple[int, int | None]]:
     """The least and the greatest class size of every band; the last one has no end."""
     starts = [required_k * multiple for multiple in BANDS]

@@ -21,6 +21,7 @@ from sqlanon.certificate.document import (
 from sqlanon.certificate.facts import Treatment
 from sqlanon.certificate.figures import band_ends, is_hit
 from sqlanon.certificate.spelling import day, figure, listed, percent
+from sqlanon.certificate.words import groups_in
 from sqlanon.model import Mode
 
 MOST_LABELS = 8
@@ -99,12 +100,18 @@ def _became(column: SharedColumn) -> tuple[str, str]:
     if column.treatment is Treatment.PSEUDONYM:
         detail = "the same in every release" if column.stable else "new in every release"
         return "pseudonym", detail
-    groups, values = column.groups or 0, column.values or 0
-    if groups <= 1:
+    groups, values = groups_in(column), column.values or 0
+    if column.groups == 1:
         return "hidden", f"one group of all {values:,} values"
-    if groups == values:
-        return "kept", f"each of its {values:,} values on its own"
-    return "grouped", f"{groups:,} groups of {values:,} values"
+    if groups <= 1:
+        return "hidden", f"one of {column.groups or 0:,} groups occurs"
+    share = ""
+    if column.largest_share is not None:
+        share = f"; {percent(column.largest_share)} of the rows are in the largest"
+    if column.groups == values:
+        occur = f"; {groups:,} occur" if groups < values else ""
+        return "kept", f"each of its {values:,} values on its own{occur}{share}"
+    return "grouped", f"{groups:,} groups of {values:,} values{share}"
 
 
 def _labels(document: Internal) -> list[tuple[str, str]]:

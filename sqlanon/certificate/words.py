@@ -16,6 +16,7 @@ from sqlanon.certificate.document import (
     Words,
 )
 from sqlanon.certificate.facts import Treatment
+from sqlanon.certificate.figures import LITTLE_IS_KEPT
 from sqlanon.certificate.model_words import beyond_k, inference_promises, population_promise
 from sqlanon.certificate.spelling import day, listed, percent
 from sqlanon.model import Mode, counted
@@ -48,14 +49,19 @@ def visible(document: Shareable) -> list[str]:
     return [
         name
         for column in _with(document, Treatment.GENERALIZED)
-        if (column.groups or 0) > 1
+        if groups_in(column) > 1
         for name in column.released_as
     ]
 
 
 def hidden(document: Shareable) -> list[str]:
     """The quasi-identifiers with the same value in every row."""
-    return [c.name for c in _with(document, Treatment.GENERALIZED) if (c.groups or 0) <= 1]
+    return [c.name for c in _with(document, Treatment.GENERALIZED) if groups_in(c) <= 1]
+
+
+def groups_in(column: SharedColumn) -> int:
+    """The groups that occur in the release; of earlier certificates those of the scheme."""
+    return (column.groups if column.groups_released is None else column.groups_released) or 0
 
 
 def _with(document: Shareable, treatment: Treatment) -> list[SharedColumn]:
@@ -87,12 +93,29 @@ def _summary(document: Shareable) -> Iterator[str]:
             f"Some rows of this release are the only ones with their combination of "
             f"{listed(shown)}."
         )
-    required = f"{privacy.required_k:,} or more people" if privacy.required_k > 1 else "one person"
-    yield f"The policy requires {required} in every such group; the smallest has {privacy.k:,}."
+    required, own = privacy.required_k, ""
+    if privacy.policy_k is not None:
+        required, own = privacy.policy_k, f", and this release {privacy.required_k:,}"
+    people = f"{required:,} or more people" if required > 1 else "one person"
+    yield f"The policy requires {people} in every such group{own}; the smallest has {privacy.k:,}."
     yield from beyond_k(document)
     if gone and shown:
         yield f"{_columns(gone)} {_are(gone)} hidden completely."
+    yield from _little_kept(document)
     yield from _rows(document)
+
+
+def _little_kept(document: Shareable) -> Iterator[str]:
+    """Columns that are not hidden, and have most rows in one group all the same."""
+    little = [
+        f"{column.name} ({percent(column.largest_share)})"
+        for column in _with(document, Treatment.GENERALIZED)
+        if groups_in(column) > 1
+        and column.largest_share is not None
+        and column.largest_share > LITTLE_IS_KEPT
+    ]
+    if little:
+        yield f"Most rows are in one group of {listed(little)}, so there little is left."
 
 
 def _rows(document: Shareable) -> Iterator[str]:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from sqlanon.api.kept import read_kept
 from sqlanon.api.used_files import Used
 from sqlanon.api.written import SCHEME, refuse_to_replace
 from sqlanon.cli.numbers import Whole
-from sqlanon.cli.output import print_json
+from sqlanon.cli.output import console, print_json, print_kept
 from sqlanon.errors import SchemeError
-from sqlanon.scheme.references import falls_short, read_document, split_reference
+from sqlanon.scheme.references import falls_short, read_document, solution_in, split_reference
 from sqlanon.scheme.scheme_file import VERSION, write_document
 
 
@@ -31,7 +32,8 @@ from sqlanon.scheme.scheme_file import VERSION, write_document
 def choose(result: Path, number: int | None, output: Path, as_json: bool) -> None:
     """Write one solution of RESULT, the chosen one or NUMBER, as a scheme file.
 
-    Solutions are numbered as `sqlanon search` shows them, from 0.
+    Solutions are numbered as `sqlanon search` shows them, from 0. Shows what a release of it
+    keeps of every column.
     """
     if number is not None and split_reference(result)[1]:
         raise click.UsageError(f"{result} names a solution, and so does {number}; give one number")
@@ -40,13 +42,15 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
     if not isinstance(found, Mapping) or not isinstance(found.get("columns"), Mapping):
         raise SchemeError(f'{reference}: is no result of a search: there are no "solutions" in it')
     document = {"version": VERSION, **found}
-    short = falls_short(reference)
+    short, kept = falls_short(reference), read_kept(solution_in(reference), reference)
     if as_json:
-        print_json(document)
+        print_json(document | {"kept": {each.column: each.to_dict() for each in kept}})
     else:
         read = Used(split_reference(reference)[0], "the file that is read")
         refuse_to_replace(output, SCHEME, [read])
         write_document(document, output)
+        if kept:
+            print_kept(kept, console())
         click.echo(f"written to {output}", err=True)
     if short:
         click.echo(

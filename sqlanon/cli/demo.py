@@ -18,9 +18,9 @@ from sqlanon.api import Anonymizer, CheckResult, Release, SearchResult, Solution
 from sqlanon.api.written import RESULT, refuse_to_replace
 from sqlanon.cli.output import (
     console,
-    group_table,
     print_comparison,
     print_front,
+    print_groups,
     print_json,
 )
 from sqlanon.cli.progress import watching
@@ -200,8 +200,8 @@ def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool)
     )
     print_front(result, shown.screen, FRONT_ROWS)
     if not shown.quiet:
-        shown.say("It groups the columns like this:")
-        shown.screen.print(group_table(result.solution, shown.screen))
+        shown.say("It keeps this of the columns:")
+        print_groups(result.solution, shown.screen)
         shown.say(EXPLANATION)
     return result
 

@@ -11,8 +11,8 @@ import sqlanon
 from sqlanon.cli.output import (
     REQUIREMENT_FAILS,
     console,
-    group_table,
     model_table,
+    print_groups,
     print_json,
     print_scores,
 )
@@ -49,7 +49,7 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
         print_scores(solution, screen)
         if solution.models:
             screen.print(model_table(solution, screen))
-        screen.print(group_table(solution, screen))
+        print_groups(solution, screen)
     if solution.feasible is False and required is not None:
         for line in solution.shortfalls(required.k):
             click.echo(line, err=True)

@@ -21,3 +21,23 @@ class Whole(click.IntRange):
             shown = value if len(str(value)) < 40 else f"{str(value)[:40]}…"
             self.fail(f"{shown} is not {self._words}, or too large", param, ctx)
         return number
+
+
+class Wholes(click.ParamType[tuple[int, ...]]):
+    """Whole numbers of at least `least`, with commas between."""
+
+    name = "numbers"
+
+    def __init__(self, least: int) -> None:
+        self._each = Whole(least)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "N,N,…"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        return tuple(self._each.convert(part.strip(), param, ctx) for part in parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import click
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sqlanon.api.kept import Kept, warnings_of
 from sqlanon.api.reached import Reached
 from sqlanon.api.result import SearchResult
 from sqlanon.api.solution import DESCRIPTIONS, Solution, format_labels, format_score
@@ -69,19 +70,49 @@ def model_table(solution: Solution, screen: Console) -> Table:
     return table
 
 
-def group_table(solution: Solution, screen: Console) -> Table:
-    """How a solution groups every column."""
-    table = new_table(screen)
-    table.add_column("column", overflow="fold")
-    table.add_column("groups", justify="right", no_wrap=True)
-    table.add_column("labels", overflow="fold")
+def print_groups(solution: Solution, screen: Console) -> None:
+    """What a release of a solution keeps of every column, and what to say of that."""
     sign = signs(screen)
-    for column in solution.released.columns:
-        labels = solution.labels(column.name)
-        shown = format_labels(labels, 12, sign.between, sign.more)
-        groups = f"{len(labels)} of {column.size}"
-        table.add_row(cell(column.name, screen), groups, cell(shown, screen))
-    return table
+    labels = {
+        each.column: format_labels(
+            solution.released_labels(each.column), 12, sign.between, sign.more
+        )
+        for each in solution.kept
+    }
+    print_kept(solution.kept, screen, labels)
+
+
+def print_kept(
+    kept: Sequence[Kept], screen: Console, labels: Mapping[str, str] | None = None
+) -> None:
+    """The groups of every column that occur in a release, the largest of them, and the loss."""
+
+    def table(without: Collection[str]) -> Table:
+        table = new_table(screen)
+        table.add_column("column", overflow="fold")
+        for title in ("groups", LARGEST, "lost"):
+            if title not in without:
+                table.add_column(title, justify="right", no_wrap=True)
+        if labels is not None:
+            table.add_column("labels", overflow="fold")
+        for each in kept:
+            share = Text(f"{each.largest:.1%}", style="yellow" if each.is_little else "")
+            cells: dict[str, str | Text] = {
+                "groups": f"{each.groups:,} of {each.values:,}",
+                LARGEST: share,
+                "lost": f"{each.loss:.1%}",
+            }
+            shown = [text for title, text in cells.items() if title not in without]
+            written = [] if labels is None else [cell(labels[each.column], screen)]
+            table.add_row(cell(each.column, screen), *shown, *written)
+        return table
+
+    print_fitted(screen, table, ["lost", LARGEST])
+    for line in warnings_of(kept):
+        screen.print(cell(line, screen))
+
+
+LARGEST = "in the largest"
 
 
 def print_comparison(rows: Sequence[tuple[str, Solution]], k: int, screen: Console) -> None:
@@ -162,11 +193,11 @@ def _texts(solution: Solution, names: Iterable[str], screen: Console) -> list[st
 
 
 def _mark(result: SearchResult, row: int, screen: Console) -> tuple[str, str]:
-    return signs(screen).chosen if row == result.chosen else "", str(row)
+    return signs(screen).chosen if row in result.choices.values() else "", str(row)
 
 
 def _style(result: SearchResult, row: int) -> str | None:
-    return "bold green" if row == result.chosen else None
+    return "bold green" if row in result.choices.values() else None
 
 
 BESIDE = 2
@@ -216,10 +247,11 @@ def _models(result: SearchResult) -> list[Model]:
 
 
 def _shown(result: SearchResult, most: int) -> list[int]:
-    """The rows of a table: an even selection, with the chosen solution."""
+    """The rows of a table: an even selection, with the chosen solutions."""
     if not result.solutions:
         return []
-    return sorted({*_spread(len(result.solutions), most), result.chosen or 0})
+    chosen = [row for row in result.choices.values() if row is not None]
+    return sorted({*_spread(len(result.solutions), most), *chosen})
 
 
 def _verdicts(solution: Solution) -> list[Text]:

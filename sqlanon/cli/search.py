@@ -15,13 +15,13 @@ from sqlanon.api.search import METHODS, WALK
 from sqlanon.api.solution import format_label
 from sqlanon.api.used_files import Used, files_of
 from sqlanon.api.written import RESULT, refuse_to_replace
-from sqlanon.cli.numbers import Whole
+from sqlanon.cli.numbers import Whole, Wholes
 from sqlanon.cli.output import (
     REQUIREMENT_FAILS,
     console,
-    group_table,
     legend,
     print_front,
+    print_groups,
     print_json,
     reached_tables,
 )
@@ -36,7 +36,7 @@ from sqlanon.model import counted
 
 EXAMPLES = """\b
 Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json
-Another: sqlanon search policy.yml --method front
+Another: sqlanon search policy.yml --k 5,10,20
          sqlanon sql policy.yml --scheme result.json#2"""
 """The second goes on with a solution of the table that the first line shows."""
 
@@ -54,6 +54,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.option(
     "--method", type=click.Choice([*METHODS, WALK]), help="Instead of the policy's method."
 )
+@click.option("--k", type=Wholes(1), help="Instead of the policy's k, such as 5,10,20: one run.")
 @click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
 @click.option(
     "-o",
@@ -80,6 +81,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 def search(
     policy: Path,
     method: str | None,
+    k: tuple[int, ...] | None,
     seed: int | None,
     output: Path,
     resume: Path | None,
@@ -92,6 +94,8 @@ def search(
     Writes every solution that no other one beats to a result file, with the best one marked,
     and shows the trade-off. Ctrl-C or SIGTERM ends the search with the best so far. Ends with
     exit status 3 when nothing reaches the privacy that the policy requires.
+
+    With `--k 5,10,20` each k is searched for, and each has a marked solution.
 
     The settings of a method, such as `evaluations`, are keys of the policy's `search` section.
 
@@ -109,6 +113,8 @@ def search(
         name = method or section.method
         if resume is not None and name != WALK:
             raise click.UsageError(f"--resume goes with --method {WALK}, not with {name}")
+        if k is not None and name == WALK:
+            raise click.UsageError(f"--k does not go with --method {WALK}")
         if not quiet:
             for caution in anonymizer.cautions:
                 click.echo(f"note: {format_label(caution)}", err=True)
@@ -118,7 +124,7 @@ def search(
             kept.append(Used(output, "where the result goes"))
             result = walk(anonymizer, resume, seed=seed, used=kept, quiet=quiet, screen=screen)
         else:
-            result = _searched(anonymizer, name, seed, quiet=quiet)
+            result = _searched(anonymizer, name, k, seed, quiet=quiet)
         said = anonymizer.cautions
     feasible = any(each.feasible is not False for each in result.solutions)
     if name == WALK and result.chosen is None and feasible:
@@ -136,15 +142,23 @@ def search(
     if result.chosen is None:
         click.echo(result.shortfall(), err=True)
         sys.exit(REQUIREMENT_FAILS)
+    if missing := [str(k) for k, row in result.choices.items() if row is None]:
+        click.echo(f"No solution reaches k = {', '.join(missing)}.", err=True)
+        sys.exit(REQUIREMENT_FAILS)
 
 
 def _searched(
-    anonymizer: sqlanon.Anonymizer, name: str, seed: int | None, *, quiet: bool
+    anonymizer: sqlanon.Anonymizer,
+    name: str,
+    k: tuple[int, ...] | None,
+    seed: int | None,
+    *,
+    quiet: bool,
 ) -> SearchResult:
     """What a method finds; its progress is shown until then."""
     section = anonymizer.policy.section.search
     with watching(name, quiet=quiet, seconds=section.seconds, patience=section.patience) as watch:
-        return anonymizer.search(method=name, seed=seed, watch=watch)
+        return anonymizer.search(k=k, method=name, seed=seed, watch=watch)
 
 
 def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
@@ -157,9 +171,14 @@ def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
     if reached:
         for line in legend(result):
             screen.print(cell(line, screen))
+    if len(result.choices) > 1:
+        for k, row in result.choices.items():
+            if row is not None:
+                screen.print(f"k = {k:,}: solution {row}, {output}#{row}", markup=False)
     if result.solution is not None:
-        screen.print("The chosen solution groups the columns like this:")
-        screen.print(group_table(result.solution, screen))
+        of = f" for k = {result.required_k:,}" * (len(result.choices) > 1)
+        screen.print(f"The chosen solution{of} keeps this of the columns:")
+        print_groups(result.solution, screen)
     ended = [PATIENCE] if result.stopped == "patience" else []
     if result.method == "auto" and result.stopped == "evaluations":  # others always use them up
         ended = [USED_UP]

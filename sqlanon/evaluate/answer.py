@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -60,6 +61,32 @@ def read_answer(
     ]
 
 
+@dataclass(frozen=True)
+class Listed:
+    """The classes of one scheme that a rule may suppress.
+
+    entry   which class size each has, numbered as in a measurement: the first to go first
+    rows    how many rows it has
+    groups  its group in every column, one array a column
+    """
+
+    entry: Ints
+    rows: Ints
+    groups: list[Ints]
+
+    def take_from(self, rows: Sequence[Ints], sizes: int) -> None:
+        """Takes the classes of the first so many sizes from the rows of the groups, by column."""
+        out = self.entry < sizes
+        for by_group, groups in zip(rows, self.groups, strict=True):
+            np.subtract.at(by_group, groups[out], self.rows[out])
+
+
+def list_classes(answer: Mapping[str, Ints], layout: Layout, batch: Batch) -> list[Listed]:
+    """The classes that a query listed one by one, by scheme."""
+    is_class = answer["is_class"] == 1
+    return Classes({k: v[is_class] for k, v in answer.items()}, layout, batch).by_scheme()
+
+
 def _suppressed_first(sizes: Mapping[str, Ints]) -> tuple[Ints, ...]:
     """Sort keys, the last one first: the candidate, bad classes before others, the size."""
     if "bad" in sizes:
@@ -111,10 +138,29 @@ class Classes:
             return self._by_scheme(losses), None
         return self._by_scheme(losses), self._by_scheme(self._added(tuples))
 
-    def _prices(self, j: int, prices: Sequence[Price]) -> Iterator[Ints]:
-        """What the groups of column j cost, by price and class."""
+    def by_scheme(self) -> list[Listed]:
+        """The classes of every scheme."""
+        entry = np.zeros(len(self._rows), dtype=np.int64)
+        entry[self._starts] = 1
+        entry = np.cumsum(entry) - 1
+        groups = [self._groups(j) for j in range(len(self._layout.codings))]
+        ends = np.searchsorted(self._candidate, np.arange(len(self._batch) + 1))
+        return [
+            Listed(entry[a:b] - entry[a : a + 1].sum(), self._rows[a:b], [g[a:b] for g in groups])
+            for a, b in pairwise(ends)
+        ]
+
+    def _groups(self, j: int) -> Ints:
+        """The number of each class's group in column j."""
+        if not len(self._rows):
+            return np.zeros(0, dtype=np.int64)
         key = self._layout.column_key(self._words, j)
         numbers = self._layout.codings[j].group_numbers(key, self._ids[:, j], self._scheme)
+        return np.asarray(numbers, dtype=np.int64)
+
+    def _prices(self, j: int, prices: Sequence[Price]) -> Iterator[Ints]:
+        """What the groups of column j cost, by price and class."""
+        numbers = self._groups(j)
         distinct, place = np.unique(self._ids[:, j], return_inverse=True)
         cells = place[self._scheme] * self._batch.space.columns[j].size + numbers
         for price in prices:

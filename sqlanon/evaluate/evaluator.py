@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from sqlanon.errors import EvaluationError
-from sqlanon.evaluate.answer import read_answer
+from sqlanon.evaluate.answer import list_classes, read_answer
 from sqlanon.evaluate.cache import Cache
 from sqlanon.evaluate.demands import Demands
-from sqlanon.evaluate.loss import ColumnLoss
+from sqlanon.evaluate.layout import Layout
+from sqlanon.evaluate.loss import ColumnLoss, rows_by_group
 from sqlanon.evaluate.plan import MAX_CLASSES, MAX_LISTED, Group, plan
 from sqlanon.evaluate.price import Tariff
 from sqlanon.evaluate.workbench import Database, Workbench
@@ -26,6 +28,8 @@ from sqlanon.model import BiasName, LossName
 from sqlanon.privacy import Model
 from sqlanon.scheme import Batch, Scheme, Space
 from sqlanon.suppression import UNBOUNDED, Rule, Suppression
+
+T = TypeVar("T")
 
 MAX_ROWS = math.isqrt(2**63 - 1)
 """Every sum that scores are made of is at most rows², and must fit 64 bits."""
@@ -121,7 +125,7 @@ class Evaluator:
         batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
         if not len(batch):
             raise EvaluationError("there is no scheme to evaluate")
-        detail = EVERY_CLASS if self._tariff.ambiguity else self._detail
+        detail = self._needed
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
         found = {key: self._cache.get(batch, row, detail) for key, row in first.items()}
@@ -134,6 +138,11 @@ class Evaluator:
             self.effort.distinct += len(missing)
         return Measurements.of([m for key in batch.keys if (m := found[key]) is not None])
 
+    @property
+    def _needed(self) -> Detail:
+        """The classes that a measurement must know one by one."""
+        return EVERY_CLASS if self._tariff.ambiguity else self._detail
+
     def column_loss(self, batch: Batch) -> Ints:
         """Σ over rows of (atoms in the row's group − 1), by scheme and column.
 
@@ -141,32 +150,68 @@ class Evaluator:
         """
         return _losses_of(batch, self._losses[0])
 
+    def released_rows(
+        self, schemes: Sequence[Scheme] | Batch, rule: Rule | None = None
+    ) -> list[list[Ints]]:
+        """By scheme and column the released rows of every group, under a suppression."""
+        batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
+        measured = self.measure(batch)
+        out = (rule or self.suppression).mask(measured)
+        sizes_out = np.add.reduceat(out.astype(np.int64), measured.offsets[:-1])
+        tables, marginals = self.space.tables, self.histogram.marginals
+        rows = [
+            [rows_by_group(table, batch.ids[i, j], marginals[j]) for j, table in enumerate(tables)]
+            for i in range(len(batch))
+        ]
+        some = np.flatnonzero(sizes_out)
+        if len(some):
+            # Classes are asked for by scheme: one may be here for several k.
+            _, first, place = np.unique(
+                batch.ids[some], axis=0, return_index=True, return_inverse=True
+            )
+            asked = batch.take(some[first])
+            listed = self._ask_all(asked, self._needed, list_classes)
+            for i, classes in zip(some.tolist(), place.reshape(-1).tolist(), strict=True):
+                listed[classes].take_from(rows[i], int(sizes_out[i]))
+        return rows
+
     def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
+        def read(answer: Mapping[str, Ints], layout: Layout, members: Batch) -> list[Measurement]:
+            losses = [_losses_of(members, kind) for kind in self._losses]
+            of_members = np.concatenate(losses, axis=1)
+            return read_answer(answer, layout, members, of_members, detail, self._tariff)
+
+        return self._ask_all(batch, detail, read)
+
+    def _ask_all(
+        self,
+        batch: Batch,
+        detail: Detail,
+        read: Callable[[Mapping[str, Ints], Layout, Batch], list[T]],
+    ) -> list[T]:
+        """What `read` makes of the answers of queries over all schemes, one entry each."""
         layout = self._workbench.layout_of(batch)
         if layout is None:
             half = len(batch) // 2
             halves = np.arange(half), np.arange(half, len(batch))
-            return [m for part in halves for m in self._measure_all(batch.take(part), detail)]
+            return [m for part in halves for m in self._ask_all(batch.take(part), detail, read)]
         kept = layout.kept_bits(batch)
         words = layout.pack(kept)
         most = MAX_LISTED if self._tariff.ambiguity else MAX_CLASSES
         groups = plan(layout, kept, batch.ids, self._workbench.rows, most)
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]
-        losses = np.concatenate([_losses_of(batch, kind) for kind in self._losses], axis=1)
 
-        def work(database: Database, group: Group) -> list[Measurement]:
+        def work(database: Database, group: Group) -> list[T]:
             answer = self._workbench.answer(database, layout, group, words, detail)
-            members = batch.take(group.members)
-            of_members = losses[group.members]
-            return read_answer(answer, layout, members, of_members, detail, self._tariff)
+            return read(answer, layout, batch.take(group.members))
 
         before = self._workbench.queries
-        measured: dict[int, Measurement] = {}
+        found: dict[int, T] = {}
         for group, results in zip(groups, self._workbench.map(work, groups), strict=True):
-            measured |= zip(group.members.tolist(), results, strict=True)
+            found |= zip(group.members.tolist(), results, strict=True)
         self.effort.queries += self._workbench.queries - before
-        return [measured[row] for row in range(len(batch))]
+        return [found[row] for row in range(len(batch))]
 
 
 def _losses_of(batch: Batch, columns: Sequence[ColumnLoss]) -> Ints:

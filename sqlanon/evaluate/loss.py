@@ -6,9 +6,16 @@ import numpy as np
 
 from sqlanon.evaluate.price import Ids, Price, group_of_atom
 from sqlanon.measurement import Ints
+from sqlanon.scheme.batch import PartitionTable
 
 CHUNK = 4_000_000
 """Cells computed at a time, to bound memory on wide domains."""
+
+
+def rows_by_group(table: PartitionTable, partition: int, rows_by_atom: Ints) -> Ints:
+    """The rows of every group of one partition."""
+    (groups,) = group_of_atom(table, np.array([partition], dtype=np.int32))
+    return np.add.reduceat(rows_by_atom, np.flatnonzero(np.diff(groups, prepend=-1)))
 
 
 class ColumnLoss:

@@ -42,11 +42,15 @@ def read_result(reference: str | Path) -> Mapping[str, Any] | None:
 
 def falls_short(reference: str | Path) -> bool:
     """Whether a reference names a solution that its result says is not feasible."""
+    return solution_in(reference).get("feasible") is False
+
+
+def solution_in(reference: str | Path) -> Mapping[str, Any]:
+    """The solution that a reference names, with its scores; empty where it names a scheme file."""
     result = read_result(reference)
     if result is None:
-        return False
-    number = split_reference(reference)[1]
-    return _solution(result, number, str(reference)).get("feasible") is False
+        return {}
+    return _solution(result, split_reference(reference)[1], str(reference))
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str]:

@@ -5,7 +5,14 @@ It shares no code with counting, scoring and searching, so that a defect there s
 
 from sqlanon.verify.audit import audit
 from sqlanon.verify.audited import Audit, Reached
-from sqlanon.verify.columns import Finding, FindingKind, column_findings, rows_unique_over
+from sqlanon.verify.columns import (
+    ColumnGroups,
+    Finding,
+    FindingKind,
+    column_findings,
+    column_groups,
+    rows_unique_over,
+)
 from sqlanon.verify.expected import Expected, Verification
 from sqlanon.verify.figures import ClassSize, Risk, Spread
 from sqlanon.verify.fingerprint import table_hash
@@ -21,6 +28,7 @@ __all__ = [
     "Audit",
     "CheckResult",
     "ClassSize",
+    "ColumnGroups",
     "Expected",
     "Finding",
     "FindingKind",
@@ -40,6 +48,7 @@ __all__ = [
     "Verification",
     "audit",
     "column_findings",
+    "column_groups",
     "judge",
     "reference_of",
     "rows_unique_over",

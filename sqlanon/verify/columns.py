@@ -115,6 +115,32 @@ def rows_unique_over(
     return int(engine.fetch(query).to_pylist()[0]["n_rows"])
 
 
+@dataclass(frozen=True)
+class ColumnGroups:
+    """The values that a column, or a pair of bounds, has in a table.
+
+    `largest` is the share of the rows that have the most frequent one.
+    """
+
+    groups: int
+    largest: float
+
+
+def column_groups(engine: Engine, relation: exp.Expr, columns: Sequence[str]) -> ColumnGroups:
+    """How many different values a column has, and how many rows share the most frequent one.
+
+    Several columns count as one, by their combinations.
+    """
+    query = render(
+        "verify/column_groups.sql",
+        dialect=engine.dialect,
+        source=relation,
+        values=[compared(info, engine.dialect) for info in described(engine, relation, columns)],
+    )
+    (row,) = engine.fetch(query).to_pylist()
+    return ColumnGroups(int(row["n_groups"]), int(row["n_largest"]) / max(int(row["n_rows"]), 1))
+
+
 def _one_person(subject: exp.Expr | None) -> exp.Expr:
     """Whether a group of rows is of one person; cheaper than counting distinct subjects."""
     if subject is None:
