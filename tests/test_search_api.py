@@ -21,7 +21,7 @@ SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev
           "glm_share", "dcn", "ce"]  # fmt: skip
 KEYS = ["version", "policy", "policy_parts", "method", "objectives", "seed", "source",
         "evaluations", "seconds", "stopped", "reproducible", "notes", "domains", "solutions",
-        "chosen"]  # fmt: skip
+        "chosen", "choices"]  # fmt: skip
 BY_ACH = {"age": {"cuts": [25, 35]}, "sex": {"groups": [["F", "M"]]}}
 BY_GLM = {"age": {"cuts": []}, "sex": {"groups": [["F"], ["M"]]}}
 
@@ -273,13 +273,3 @@ def test_only_a_search_of_all_nodes_knows_how_many_there_will_be(
         limit = seen[-1].limit
         assert limit is not None
         assert limit >= seen[-1].evaluations
-
-
-@pytest.mark.parametrize("limit", [0, 0.1])
-@pytest.mark.parametrize("method", ["front", "poka", "exhaustive", "optimal"])
-def test_a_front_under_a_limit_says_what_a_release_leaves_out(
-    tmp_path: Path, method: str, limit: float
-) -> None:
-    result = search(tmp_path, {"method": method}, suppression={"limit": limit})
-    said = any(note.startswith("for every k the smallest classes") for note in result.notes)
-    assert said == (limit > 0 and method != "optimal")

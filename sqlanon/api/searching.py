@@ -51,8 +51,8 @@ from sqlanon.search.reference_direction import Exploration
 from sqlanon.suppression import EachForItsK, Rule, Suppression
 
 OTHER_K = (
-    "searched for k = {k}; the solutions for another k were met on the way, each scored with the "
-    "rows left out for its own k; a search for that k may find better ones (--k {k},10,…)"
+    "searched for k = {k}; solutions for another k were met on the way and are scored with the "
+    "rows left out for their own k; `--k` (k=[…] in Python) searches for several"
 )
 NO_PRIVACY = (
     "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
@@ -308,7 +308,8 @@ class _Run:
                 outcome = every_k.listed(problem, outcome)
                 scored_for = self._scored_for(evaluator, outcome, k)
                 own = EachForItsK(outcome.scores.k, rule.budget)
-                outcome = replace(outcome, notes=(*outcome.notes, OTHER_K.format(k=k)))
+                if not any(note.startswith("exact") for note in outcome.notes):
+                    outcome = replace(outcome, notes=(*outcome.notes, OTHER_K.format(k=k)))
             elif rule.budget and method.given_k and k != of.required_k:
                 scored_for = [k] * len(outcome.solutions)
         released = evaluator.released_rows(Batch(of.space, outcome.solutions.ids), own)

@@ -53,10 +53,10 @@ class ColumnFact:
     groups: int | None = None
     values: int | None = None
     labels: tuple[str | None, ...] = ()
-    released: ColumnGroups | None = None
     loss: float | None = None
     accepted: str | None = None
     stable: bool = False
+    released: ColumnGroups | None = None
 
     def __post_init__(self) -> None:
         where = f"certificate: column {self.name!r}"
