@@ -111,7 +111,7 @@ class Searching(Assessing):
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         check_values(self.policy, self.source, self.space)
         with _Run(self, chosen, settings, number, watch, several=len(wanted) > 1) as run:
-            found = [run.search_for(k, watch.part(i, len(wanted))) for i, k in enumerate(wanted)]
+            found = run.search_for_each(wanted)
         return found[0] if len(found) == 1 else together(found, self.required_k)
 
     def _wanted_k(self, given: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -272,16 +272,28 @@ class _Run:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def search_for(self, k: int, watch: Watch) -> SearchResult:
-        """What the method finds for one k."""
-        self._watch = watch
+    def search_for_each(self, wanted: Sequence[int]) -> list[SearchResult]:
+        """What the method finds for every k; what one does not use of its seconds, others may."""
+        watch, seconds, found = self._watch, self._watch.seconds, list[SearchResult]()
+        try:
+            for number, k in enumerate(wanted, 1):
+                if number > 1:
+                    watch.begin_again()
+                if seconds is not None:
+                    watch.seconds = seconds * number / len(wanted)
+                found.append(self._search_for(k))
+        finally:
+            watch.seconds = seconds
+        return found
+
+    def _search_for(self, k: int) -> SearchResult:
         rule = self._of._rule_of(self._method, k)
         found = self._searched(k, rule)
         if found.solution is None or found.solution.marked_hold is not False:
             return found
         if found.stopped in UNREPEATABLE:  # nobody waits for a second search
             return with_publishable_choice(found, MARKED_AND_ENDED)
-        watch.begin_again()
+        self._watch.begin_again()
         found = with_publishable_choice(found, MARKED_FALL_SHORT)
         return better_of(found, self._searched(k, replace(rule, budget=0)))
 

@@ -196,7 +196,8 @@ def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool)
     shown.say(
         f"The search scored [bold]{result.evaluations['distinct']:,}[/] more in "
         f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
-        "higher k pays with information. The arrow is the answer to the policy:"
+        "higher k pays with information. Rows are left out for each one's own k. The arrow is the "
+        "answer to the policy:"
     )
     print_front(result, shown.screen, FRONT_ROWS)
     if not shown.quiet:

@@ -76,7 +76,6 @@ class Watch:
     seconds: float | None = None
     patience: int | None = None
     _started: float = field(default_factory=time.monotonic)
-    _whole: float | None = None
     _best: float = np.inf
     _unchanged: int = 0
     stopped: str = "finished"
@@ -90,19 +89,6 @@ class Watch:
     def interrupt(self) -> None:
         """Ends the search at its next step."""
         self._interrupted = True
-
-    def part(self, number: int, of: int) -> Watch:
-        """The watch of one of several searches that share the seconds.
-
-        What one does not use is left for those after it.
-        """
-        if number:
-            self.begin_again()
-        if of > 1 and self._whole is None:
-            self._whole = self.seconds
-        if self._whole is not None:
-            self.seconds = self._whole * (number + 1) / of
-        return self
 
     def begin_again(self) -> None:
         """For another search after one: its solutions need not be better to count."""

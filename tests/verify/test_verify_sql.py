@@ -20,6 +20,7 @@ from sqlanon.verify import (
     Population,
     audit,
     column_findings,
+    column_groups,
     reference_of,
     rows_unique_over,
     smallest_classes,
@@ -67,6 +68,8 @@ def run(source: Source, name: str) -> None:
         column_findings(engine, relation, ["score"])
     elif name == "unique_rows":
         rows_unique_over(engine, relation, QUASI, subject="who")
+    elif name == "column_groups":
+        column_groups(engine, relation, ['the "town" of', "score"])
     elif name == "held_values":
         expected = Expected(("score",), 1, {"score": frozenset()}, 4, 0)
         verify_release(engine, relation, expected)
@@ -116,6 +119,8 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     # values, entries, alone; characters, blanks, and the six forms
     "values_of_a_text": ("one row about one of its columns", [(1, 2, 0, 6, *[0] * 7)]),
     "values_of_a_number": ("one row about one of its columns", [(2, 4, 1)]),
+    # by hand: Rome and 0.0 three times, rome and NaN once
+    "column_groups": ("how many values one of its columns has", [(2, 3, 4)]),
     "unique_rows": ("the rows whose combination", [(1,)]),
     "held_values": ("per distinct value of one of its columns", [(0.0, 3), ("nan", 1)]),
     "fingerprint": ("sums of both halves", [(4, *SUMS)]),
