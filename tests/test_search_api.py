@@ -75,7 +75,7 @@ def test_every_method_through_the_policy(tmp_path: Path, method: str) -> None:
     assert document["evaluations"]["asked"] >= document["evaluations"]["distinct"] > 0
     assert document["reproducible"] is True
     assert set(document["objectives"]) <= set(SCORES)
-    assert all(list(s) == ["columns", *SCORES, "feasible"] for s in document["solutions"])
+    assert all(list(s) == ["columns", *SCORES, "kept", "feasible"] for s in document["solutions"])
     chosen = document["solutions"][document["chosen"]]
     assert chosen["k"] >= 4
     # Nothing is suppressed, so measuring anew is the same under both rules.

@@ -174,7 +174,7 @@ class SearchResult:
         for i, solution in enumerate(self.solutions):
             values = [solution.scores.get(name) for name in COLUMNS]
             cells = ["–" if value is None else format_score(value) for value in values]
-            mark = "*" if i == self.chosen else " "
+            mark = "*" if i in self.choices.values() else " "
             lines.append(f"{mark} {i:>3} " + " ".join(f"{cell:>10}" for cell in cells))
         return "\n".join(lines)
 
