@@ -60,7 +60,7 @@ def test_a_solution_as_a_document(policy: Path) -> None:
     with sqlanon.load(policy) as anonymizer:
         document = anonymizer.measure(SCHEME).to_dict()
     # The fields of a solution in result.json.
-    assert list(document) == ["columns", *SCORES, "feasible"]
+    assert list(document) == ["columns", *SCORES, "kept", "feasible"]
     assert document["columns"] == SCHEME["columns"]
     assert json.loads(json.dumps(document)) == document
 
@@ -93,8 +93,10 @@ def test_printing(policy: Path) -> None:
         text = str(anonymizer.measure(SCHEME))
     assert "k                      2  people in the smallest class" in text
     assert "nwp               0.6296  " in text
-    assert "age: 2 of 4 groups: [20, 35) · [35, 40]" in text
-    assert "sex: 1 of 2 groups: *" in text
+    # By hand: four of six rows are below 35, and lose two of three steps; the others lose none.
+    assert "age: 2 of 4 groups (largest 66.7%, lost 44.4%): [20, 35) · [35, 40]" in text
+    assert "sex: 1 of 2 groups (largest 100.0%, lost 100.0%): *" in text
+    assert "Little is left of sex (hidden)." in text
 
 
 def test_printing_hostile_values() -> None:
@@ -103,11 +105,12 @@ def test_printing_hostile_values() -> None:
     groups = {"groups": [["&amp;"], ["<script>"], ["a\x1b[2J\nb"], [None]]}
     with sqlanon.load(document, data=table) as anonymizer:
         solution = anonymizer.measure({"columns": {"<b>": groups}})
-    line = r"<b>: 4 of 4 groups: &amp; · <script> · a\x1b[2J\nb · NULL"
+    figures = "(largest 25.0%, lost 0.0%)"
+    line = rf"<b>: 4 of 4 groups {figures}: &amp; · <script> · a\x1b[2J\nb · NULL"
     assert str(solution).splitlines()[-1] == line
     shown = solution._repr_html_()
     assert "<script>" not in shown
-    assert "&lt;b&gt;: 4 of 4 groups: &amp;amp; · &lt;script&gt;" in shown
+    assert f"&lt;b&gt;: 4 of 4 groups {figures}: &amp;amp; · &lt;script&gt;" in shown
 
 
 def test_people_are_counted_not_rows(tmp_path: Path) -> None:

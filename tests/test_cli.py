@@ -34,7 +34,7 @@ def test_measure(run: Run, folder: Path) -> None:
     assert (done.status, done.err) == (0, "")
     lines = [line.split() for line in done.out.splitlines()]
     assert ["k", "2", "people", "in", "the", "smallest", "class"] in lines
-    assert ["sex", "1", "of", "2", "*"] in lines
+    assert ["sex", "1", "of", "2", "100.0%", "100.0%", "*"] in lines
     shown = {words[0]: words[1] for words in lines if words and words[0] in SCORES}
     assert shown == {
         name: f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
@@ -48,6 +48,7 @@ def test_measure_json_is_one_solution(run: Run, folder: Path) -> None:
     document = json.loads(done.out)
     assert document.pop("columns") == {"age": {"cuts": [35]}, "sex": {"groups": [["F", "M"]]}}
     assert document.pop("feasible") is True
+    assert document.pop("kept")["sex"] == {"groups": 1, "values": 2, "largest": 1.0, "loss": 1.0}
     assert document == pytest.approx(SCORES)
 
 
@@ -205,7 +206,8 @@ def test_labels_are_not_markup(run: Run, tmp_path: Path) -> None:
     (tmp_path / "scheme.json").write_text(json.dumps(scheme))
     done = run(*MEASURE)
     assert done.status == 0, done.err
-    assert "[bold]   3 of 3   \\x1b[31m · [/red] · [link=x]y" in done.out
+    assert "[bold]   3 of 3 " in done.out
+    assert " \\x1b[31m · [/red] · [link=x]y" in done.out
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

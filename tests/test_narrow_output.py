@@ -108,16 +108,18 @@ def test_labels_that_look_like_others(tmp_path: Path) -> None:
     (tmp_path / "scheme.json").write_text(
         json.dumps({"columns": {"t": {"groups": [[text] for text in [*ODD, None]]}}})
     )
-    done = process(tmp_path, *MEASURE, COLUMNS="120")
+    done = process(tmp_path, *MEASURE, COLUMNS="140")
     assert " · ".join(SHOWN) in done.out, done.err
-    done = process(tmp_path, *MEASURE, COLUMNS="120", PYTHONIOENCODING="ascii")
+    done = process(tmp_path, *MEASURE, COLUMNS="140", PYTHONIOENCODING="ascii")
     assert " | ".join(IN_ASCII) in done.out
     with sqlanon.load(policy | {"source": {"query": policy["source"]["query"].replace(
         "people.json", str(tmp_path / "people.json"))}}) as anonymizer:  # fmt: skip
         solution = anonymizer.measure(tmp_path / "scheme.json")
     # What is released is not what a screen shows.
     assert solution.labels("t") == (*ODD, None)
-    assert f"t: 10 of 10 groups: {' · '.join(SHOWN[:8])} · …" in str(solution)
+    assert f"t: 10 of 10 groups (largest 10.0%, lost 0.0%): {' · '.join(SHOWN[:8])} · …" in str(
+        solution
+    )
 
 
 def walked(folder: Path, **environment: str) -> list[str]:

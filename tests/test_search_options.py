@@ -45,7 +45,7 @@ def test_help(run: Run) -> None:
     text = run("search", "--help").out
     assert "\n  Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json\n" in text
     assert text.endswith(
-        "  Another: sqlanon search policy.yml --method front\n"
+        "  Another: sqlanon search policy.yml --k 5,10,20\n"
         "           sqlanon sql policy.yml --scheme result.json#2\n"
     )
     assert "are keys of the policy's `search` section" in " ".join(text.split())

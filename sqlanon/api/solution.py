@@ -13,7 +13,6 @@ from sqlanon.api.kept import Kept, warnings_of
 from sqlanon.api.reached import Reached
 from sqlanon.api.writing import Writing, Writings
 from sqlanon.metrics import FURTHER, MEANINGS
-from sqlanon.model import counted
 from sqlanon.scheme import Scheme, to_document
 from sqlanon.scheme.labels import in_quotes
 
@@ -150,10 +149,8 @@ class Solution:
         for kept in self.kept:
             shown = format_labels(self.released_labels(kept.column), 8)
             name = format_label(kept.column)
-            lines.append(
-                f"{name}: {counted(kept.groups, 'group')} of {counted(kept.values, 'value')}, the "
-                f"largest has {kept.largest:.1%} of the rows, {kept.loss:.1%} lost: {shown}"
-            )
+            figures = f"largest {kept.largest:.1%}, lost {kept.loss:.1%}"
+            lines.append(f"{name}: {kept.groups} of {kept.values} groups ({figures}): {shown}")
         return lines
 
 

@@ -176,9 +176,12 @@ class Evaluator:
         return rows
 
     def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
+        # Before the threads begin: a column's losses are computed where they are first asked for.
+        losses = np.concatenate([_losses_of(batch, kind) for kind in self._losses], axis=1)
+        rows = {key: row for row, key in enumerate(batch.keys)}
+
         def read(answer: Mapping[str, Ints], layout: Layout, members: Batch) -> list[Measurement]:
-            losses = [_losses_of(members, kind) for kind in self._losses]
-            of_members = np.concatenate(losses, axis=1)
+            of_members = losses[[rows[key] for key in members.keys]]
             return read_answer(answer, layout, members, of_members, detail, self._tariff)
 
         return self._ask_all(batch, detail, read)
