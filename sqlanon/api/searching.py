@@ -386,7 +386,11 @@ class _Run:
             if k
         ]
         listed = (*as_released.solutions, *own)
-        return together([replace(found, solutions=listed)], of.required_k)
+        found = together([replace(found, solutions=listed)], of.required_k)
+        # One whose marked rows fall short is the best too: what follows looks for another.
+        fit = [i for i, s in enumerate(found.solutions) if s.feasible or s.marked_hold is False]
+        best = min(fit, key=lambda i: found.aim(found.solutions[i]), default=None)
+        return replace(found, chosen=best, choices={k: best})
 
 
 def _since(before: Effort, evaluator: Evaluator) -> dict[str, int]:
