@@ -99,6 +99,26 @@ def test_names_follow_the_search_path(
     assert full(engine.locate(parse_table("new"), to_create=True))[1] == "odd, name"
 
 
+@pytest.mark.parametrize(
+    "database", ["the data", "my-data", "2024", "a,b", "a.b", 'x"y', "select", "it's"]
+)
+def test_names_follow_the_search_path_into_a_database(
+    engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, database: str
+) -> None:
+    quoted = '"' + database.replace('"', '""') + '"'
+    connection.sql(f"ATTACH ':memory:' AS {quoted}")
+    connection.sql(f"USE {quoted}")
+    connection.sql("CREATE TABLE things (i INT)")
+    assert full(engine.locate(parse_table("things"))) == (database, "main", "things")
+    connection.sql("SET search_path = 'memory.main," + _on_path(database) + ".main'")
+    assert full(engine.locate(parse_table("things"))) == (database, "main", "things")
+
+
+def _on_path(name: str) -> str:
+    """A name on DuckDB's search path within a literal."""
+    return ('"' + name.replace('"', '""') + '"').replace("'", "''")
+
+
 def test_what_a_relation_reads(
     engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
