@@ -160,6 +160,9 @@ class Publisher:
             with telling_of_no_rows(self.source):
                 published = publish(engine, self.order, on_stage=on_stage, inspect=inspect)
             written = () if files is None else files.finish(private[0], published.target)
+        if files is not None:
+            # What a killed run left of a former view can be told from its own only now.
+            self._finish_certificates(files.folder)
         facts, certificate = made[0]
         writer = partial(write_certificate, facts, self._stem())
         return Release(published, certificate, written, self._reader(), writer, notes)

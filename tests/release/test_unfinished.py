@@ -39,7 +39,8 @@ if sys.argv[1] == "after":
 else:
     publishing.finish_file = die
 with sqlanon.load("policy.yml") as anonymizer:
-    anonymizer.publish("good.json")
+    at = "swapping" if sys.argv[1] == "before" else None
+    anonymizer.publish("good.json", on_stage=lambda stage: stage == at and die())
 """
 
 
@@ -75,6 +76,18 @@ def test_the_next_publish_finishes_the_certificate(killed: str, tmp_path: Path, 
     assert f"the certificate of release {prepared}, which a killed run had left" in words
     document = Certificate.read(tmp_path / f"{killed}.certificate.json").document
     assert [each.id for each in document.prior] == [prepared]
+    assert not left(tmp_path)
+
+
+def test_the_next_publish_of_a_view_removes_what_it_cannot_settle(
+    tmp_path: Path, run: Run
+) -> None:
+    """The former view does not say whether a certificate that is prepared came to be its own."""
+    town_table.make(tmp_path, publish={"mode": "view", "to": "shown"})
+    assert run("publish", "policy.yml", "--scheme", "apart.json").status == 0
+    kill(tmp_path, "before")
+    assert len(left(tmp_path)) == 1
+    assert run("publish", "policy.yml", "--scheme", "good.json").status == 0
     assert not left(tmp_path)
 
 
