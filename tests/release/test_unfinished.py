@@ -79,9 +79,7 @@ def test_the_next_publish_finishes_the_certificate(killed: str, tmp_path: Path, 
     assert not left(tmp_path)
 
 
-def test_the_next_publish_of_a_view_removes_what_it_cannot_settle(
-    tmp_path: Path, run: Run
-) -> None:
+def test_the_next_publish_of_a_view_removes_what_it_cannot_settle(tmp_path: Path, run: Run) -> None:
     """The former view does not say whether a certificate that is prepared came to be its own."""
     town_table.make(tmp_path, publish={"mode": "view", "to": "shown"})
     assert run("publish", "policy.yml", "--scheme", "apart.json").status == 0
