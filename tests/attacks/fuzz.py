@@ -184,6 +184,7 @@ def attack(seed: int, tighten: Fraction) -> Outcome:
 def _attack(drawn: Drawn, place: Place, tighten: Fraction) -> Outcome:
     outcome = Outcome(drawn.seed)
     before = place.source_rows()
+    chosen = None
     try:
         with sqlanon.load(place.policy, **place.keywords) as anonymizer:
             result = anonymizer.search()

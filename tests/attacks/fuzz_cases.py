@@ -293,11 +293,19 @@ class _Artist:
             lambda: ("t_closeness", {"t": rng.choice([0.15, 0.3, 0.5])}),
             lambda: ("t_closeness", self._distance(column)),
             lambda: ("beta_likeness", {"beta": rng.choice([0.5, 1, 2])}),
-            lambda: ("delta_disclosure", {"delta": rng.choice([0.7, 1.3, 2, 3])}),
+            lambda: ("delta_disclosure", self._delta(column)),
             lambda: ("alpha_k", {"alpha": rng.choice([0.5, 0.65, 0.8])}),
             lambda: ("homogeneity", {"accept": REASON}),
         ]
         return rng.choice(makers)()
+
+    def _delta(self, column: str) -> dict[str, Any]:
+        """Every class must have every value, so of many values only one class would be left."""
+        values = sorted({cell for cell in self.cells[column] if cell is not None})
+        self.cells[column] = [
+            None if cell is None else values[values.index(cell) % 2] for cell in self.cells[column]
+        ]
+        return {"delta": self.rng.choice([0.3, 0.5, 0.7, 1])}
 
     def _distance(self, column: str) -> dict[str, Any]:
         wish: dict[str, Any] = {"t": self.rng.choice([0.1, 0.2, 0.3, 0.4])}
