@@ -27,8 +27,6 @@ _PATH = """
 SELECT current_database() AS database, current_schema() AS schema,
   current_setting('search_path') AS path
 """
-# DuckDB quotes a name here only where it holds a dot or a comma, so this is not SQL:
-# `my-data.main` is the schema main of the database my-data.
 _COLUMNS = """
 SELECT database_name, schema_name, table_name, column_name, data_type, is_nullable, comment,
   column_default, is_generated
