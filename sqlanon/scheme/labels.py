@@ -36,6 +36,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from sqlanon.domain import IntervalDomain, ValueDomain
 from sqlanon.errors import SchemeError
@@ -115,7 +116,7 @@ class _Writer:
                 return node
             if stop - start == 1 and node == hierarchy.leaves[start]:
                 return self._atom(start)  # a tree over a range may call it by its left end
-            if not _INTERVAL.match(node):
+            if not _INTERVAL.match(node) and self._names_all(start, stop):
                 return node
             # An interval that a builder named does not know that the range's last is closed.
         if stop - start == domain.size:
@@ -123,6 +124,27 @@ class _Writer:
         if self.level and domain.is_sorted and isinstance(domain, ValueDomain):
             return self._interval_of_names(start, stop) or self.spelled_out(start, stop)
         return self.spelled_out(start, stop)
+
+    def _names_all(self, start: int, stop: int) -> bool:
+        """Whether the name of a node is true of a whole interval, not only of its left end.
+
+        A decade that begins on the last day of 1969 is not December 1969.
+        """
+        domain, hierarchy = self.column.domain, self.column.hierarchy
+        assert isinstance(domain, IntervalDomain)
+        assert hierarchy is not None
+        level = hierarchy.level_of(start, stop, self.level)
+        if hierarchy.extent is None or level is None:
+            return True  # a name that says nothing of its ends
+        span = hierarchy.extent(level, domain.edges[start])
+        if span is None:
+            return True
+        ends: tuple[Any, Any] = span
+        low, high = ends
+        first, last = domain.edges[start], domain.edges[stop]
+        is_closed = stop == domain.width
+        below = high is None or last < high or (last == high and not is_closed)
+        return (low is None or low <= first) and below
 
     def spelled_out(self, start: int, stop: int) -> str:
         """The group by what is in it: an interval, or a set that can be read back."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scheme_columns import bit_strings, columns, partitions, trees
 
 from sqlanon.domain import IntervalDomain, ValueDomain
-from sqlanon.hierarchy import Hierarchy, intervals
+from sqlanon.hierarchy import Hierarchy, dates, intervals
 from sqlanon.model import Kind, Value
 from sqlanon.scheme import Column, Partition, group_labels
 
@@ -40,6 +40,28 @@ def test_intervals_of_a_range() -> None:
     atoms = group_labels(column, Partition.atoms(18))
     assert (atoms[0], atoms[1], atoms[-1]) == ("[0, 5)", "[5, 10)", "[85, 90]")
     assert group_labels(column, Partition.whole(18)) == ("*",)
+
+
+def test_calendar_names_of_a_range_are_true_of_whole_intervals() -> None:
+    """By hand: only an interval that ends before its month does is called by the month."""
+    low, high = dt.date(1969, 12, 1), dt.date(1970, 2, 15)
+    domain = IntervalDomain.of_range("born", Kind.DATE, low, high, 31)
+    # [1969-12-01, 1970-01-01), [1970-01-01, 1970-02-01), [1970-02-01, 1970-02-15]
+    column = Column(domain, dates(domain.left_ends, ["month", "year"]), min_level=1)
+    assert group_labels(column, Partition.atoms(3)) == ("1969-12", "1970-01", "1970-02")
+
+    low, high = dt.date(1969, 12, 31), dt.date(1985, 6, 1)
+    decades = IntervalDomain.of_range("born", Kind.DATE, low, high, "decade")
+    column = Column(decades, dates(decades.left_ends, ["month", "year"]), min_level=1)
+    assert group_labels(column, Partition.atoms(2)) == (
+        "[1969-12-31, 1979-12-31)", "[1979-12-31, 1985-06-01]",
+    )  # fmt: skip
+
+    # 1971-01-01 itself, the closed end of the range, is not in 1970.
+    low, high = dt.date(1969, 1, 1), dt.date(1971, 1, 1)
+    years = IntervalDomain.of_range("born", Kind.DATE, low, high, "year")
+    column = Column(years, dates(years.left_ends, ["year"]), min_level=1)
+    assert group_labels(column, Partition.atoms(2)) == ("1969", "[1970-01-01, 1971-01-01]")
 
 
 def test_intervals_of_values() -> None:
