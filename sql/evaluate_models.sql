@@ -1,5 +1,8 @@
 -- reads:  {{ table | identifier }}: the masks w0, w1, … of the atom tuples, and in p0, p1, … how many
 --         people they hold and how many have which sensitive values, several counts to a word
+{% if held %}
+--         and in {% for word in held %}{{ word | identifier }}{% if not loop.last %}, {% endif %}{% endfor %} which sensitive values occur, one bit each
+{% endif %}
 {% if movers %}
 --         {{ movers | identifier }}: the tuples of people who are in several
 {% endif %}
@@ -41,7 +44,7 @@ tuples AS (  -- the common refinement of the candidates
     w{{ w }} & ${{ words + w + 2 }}::BIGINT AS w{{ w }},
 {% endfor %}
 {% for sum in sums if sum != "population" %}
-    SUM({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    {{ sums[sum] }}({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM {{ table | identifier }}
@@ -57,7 +60,7 @@ counts AS (
     w{{ w }} & b{{ w }} AS k{{ w }},
 {% endfor %}
 {% for sum in sums %}
-    SUM({{ 0 if sum == "population" else sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    {{ sums[sum] }}({{ 0 if sum == "population" else sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM tuples, candidates
@@ -70,7 +73,7 @@ moving AS (  -- once a class, however many of its tuples they are in
     k{{ w }},
 {% endfor %}
 {% for sum in sums %}
-    SUM({{ 1 if loop.first else 0 }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    {{ sums[sum] }}({{ 1 if loop.first else 0 }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM (
@@ -92,7 +95,7 @@ moving_values AS (  -- and once for every value that they have in it
     k{{ w }},
 {% endfor %}
 {% for sum in sums %}
-    SUM({% if sum in packed %}{{ sum | identifier }}{% else %}0{% endif %})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    {{ sums[sum] }}({% if sum in packed %}{{ sum | identifier }}{% else %}0{% endif %})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM (
@@ -138,7 +141,7 @@ population AS (  -- in the classes of the candidates, whether they hold a row or
     w{{ w }} & b{{ w }} AS k{{ w }},
 {% endfor %}
 {% for sum in sums if sum != "population" %}
-    SUM(0)::BIGINT AS {{ sum | identifier }},
+    {{ sums[sum] }}(0)::BIGINT AS {{ sum | identifier }},
 {% endfor %}
     SUM(people)::BIGINT{% if population_moves %} + COUNT(DISTINCT mover){% endif %} AS population
   FROM citizens, candidates
@@ -155,7 +158,7 @@ totals AS (
     k{{ w }},
 {% endfor %}
 {% for sum in sums %}
-    SUM({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
+    {{ sums[sum] }}({{ sum | identifier }})::BIGINT AS {{ sum | identifier }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
   FROM (
@@ -188,6 +191,9 @@ classes AS (
 {% if population %}
     population,
 {% endif %}
+{% for word in held %}
+    {{ word | identifier }},
+{% endfor %}
 {% for field in fields %}
     (p{{ field.word }} >> {{ field.shift }}) & {{ mask }} AS {{ field.name | identifier }},
 {% endfor %}

@@ -130,6 +130,15 @@ def test_poka() -> None:
     assert third["share"] == third["nodes"] / 17_920
 
 
+def test_patients() -> None:
+    found = run("patients.py", "--rows", "3000", "--seconds", "3")
+    assert found["k"] >= 5
+    assert 0 < found["nwp"] < 1
+    assert found["tuples"] > 2_900, "hardly any two patients agree"
+    losses = [loss for _, loss in found["improved"]]
+    assert losses == sorted(losses, reverse=True)
+
+
 def test_publish() -> None:
     found = run("publish.py", "--rows", "100000")
     assert found["k"] >= 5

@@ -204,9 +204,10 @@ def test_watching_and_interrupting(tmp_path: Path) -> None:
 def test_time_and_patience(tmp_path: Path, method: str) -> None:
     at_once = {"method": method, "seconds": 1e-9}
     result = search(tmp_path, at_once)
-    # The whole lattice is one step of the exhaustive search, so nothing is left to stop.
-    ended = ("finished", True) if method == "exhaustive" else ("time", False)
-    assert (result.stopped, result.reproducible) == ended
+    ended = [("time", False)]
+    if method == "exhaustive":  # the whole lattice is one step, often done before a look at a clock
+        ended.append(("finished", True))
+    assert (result.stopped, result.reproducible) in ended
     assert result.solutions
     result = search(tmp_path, {"method": method, "patience": 1})
     assert result.stopped in ("patience", "finished")

@@ -13,6 +13,7 @@ import numpy as np
 from sqlanon.arguments import optional, text
 from sqlanon.errors import ArgumentError, PolicyError, SearchError
 from sqlanon.evaluate import Evaluator
+from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.histogram import Histogram
 from sqlanon.model import LossName
 from sqlanon.policy import Policy, SearchSection
@@ -20,6 +21,7 @@ from sqlanon.policy.settings import PreferenceSection
 from sqlanon.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.candidates import MOST, with_candidates
+from sqlanon.search.coarsest import unscored
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.lattice import FrontSettings, LatticeSettings
@@ -147,6 +149,7 @@ def problem_for(
         budget=rule.budget,
         models=evaluator.models,
         monotone=all(m.monotone_by_subject if moves else m.monotone for m in evaluator.models),
+        pulse=evaluator.pulse,
     )
 
 
@@ -169,10 +172,25 @@ def preference_of(section: PreferenceSection) -> Preference:
 def run_method(
     method: Method, problem: Problem, settings: Any, seed: int, watch: Watch
 ) -> tuple[Outcome, float]:
-    """The outcome and the seconds it took."""
+    """The outcome and the seconds it took.
+
+    The clock of the watch starts here, and is looked at within batches too. Where it ends the
+    search before anything was scored, the coarsest scheme is the outcome.
+    """
     start = time.perf_counter()
-    outcome = method.run(problem, settings, np.random.default_rng(seed), watch)
+    watch.start()
+    try:
+        with problem.pulse.heard_by(watch.within_step):
+            outcome = method.run(problem, settings, np.random.default_rng(seed), watch)
+    except Unfinished:
+        aims = objectives_of(method, problem)
+        outcome = unscored(problem, method.run.__name__, aims, watch.stopped)
     return outcome, time.perf_counter() - start
+
+
+def objectives_of(method: Method, problem: Problem) -> tuple[str, str]:
+    """What an answer without a search names as its objectives."""
+    return ("ach" if method.default_loss is None else problem.loss.value), "k"
 
 
 def resumed(

@@ -28,6 +28,7 @@ from sqlanon.api.search import (
     Method,
     bounded,
     method_of,
+    objectives_of,
     preference_of,
     problem_for,
     resumed,
@@ -144,8 +145,8 @@ class Searching(Assessing):
         limited = method.given_k and any(c.coarsest.cuts for c in problem.space.columns)
         if problem.budget >= problem.rows or not (certain or limited):
             return None
-        aim = "ach" if method.default_loss is None else problem.loss.value
-        return coarsest(problem, method.run.__name__, (aim, "k"), certain=certain)
+        aims = objectives_of(method, problem)
+        return coarsest(problem, method.run.__name__, aims, certain=certain)
 
     def _result(
         self,

@@ -38,10 +38,10 @@ class MaskCoding:
     def _is_whole(self) -> bool:
         return self.width == self.table.column.positions
 
-    @cached_property
-    def atom_bits(self) -> Bits:
-        atoms = np.arange(self.table.column.size)
-        return np.asarray(atoms[:, None] > self.positions[None, :])
+    def atom_word(self, start: int, stop: int) -> Numbers:
+        """The bits from start to stop, at most a word, of each atom: as many ones as are below."""
+        below = np.searchsorted(self.positions, np.arange(self.table.column.size))
+        return (np.int64(1) << np.clip(below - start, 0, stop - start)) - 1
 
     def expresses(self, ids: Numbers) -> bool:
         if self._is_whole:
@@ -107,12 +107,17 @@ class PathCoding:
         self.groups_by_kept = np.array([by_kept.get(n, 1) for n in range(self.width + 1)])
 
     @cached_property
-    def atom_bits(self) -> Bits:
-        columns = [
-            (numbers[:, None] >> np.arange(bits)[::-1]) & 1
-            for numbers, bits in zip(self._children[::-1], self._step_bits[::-1], strict=True)
-        ]
-        return np.concatenate(columns, axis=1).astype(bool)
+    def _path(self) -> Numbers:
+        """All bits of each atom, the coarsest step in the lowest."""
+        path, taken = np.zeros(self.table.column.size, dtype=np.int64), 0
+        for numbers, bits in zip(self._children[::-1], self._step_bits[::-1], strict=True):
+            path |= numbers << taken
+            taken += bits
+        return path
+
+    def atom_word(self, start: int, stop: int) -> Numbers:
+        """The bits from start to stop, at most a word, of each atom."""
+        return (self._path >> start) & ((1 << (stop - start)) - 1)
 
     def expresses(self, ids: Numbers) -> bool:
         return bool(np.isin(ids, self.chain).all())
@@ -151,11 +156,9 @@ class PathCoding:
     @cached_property
     def _paths(self) -> dict[int, tuple[Numbers, Numbers]]:
         """For each partition: the paths of its groups, and the number of each group."""
-        powers = 1 << np.arange(self.width, dtype=np.int64)
         found = {}
         for id_, kept, numbers in zip(self.chain, self._kept, self._groups, strict=True):
-            of_atoms = self.atom_bits[:, :kept] @ powers[:kept]
-            paths, first = np.unique(of_atoms, return_index=True)
+            paths, first = np.unique(self._path & ((1 << kept) - 1), return_index=True)
             found[id_] = paths, numbers[first]
         return found
 

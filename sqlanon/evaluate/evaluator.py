@@ -18,6 +18,7 @@ from sqlanon.evaluate.layout import Layout
 from sqlanon.evaluate.loss import ColumnLoss, rows_by_group
 from sqlanon.evaluate.plan import MAX_CLASSES, MAX_LISTED, Group, plan
 from sqlanon.evaluate.price import Tariff
+from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.workbench import Database, Workbench
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.histogram import Histogram
@@ -33,6 +34,9 @@ T = TypeVar("T")
 
 MAX_ROWS = math.isqrt(2**63 - 1)
 """Every sum that scores are made of is at most rows², and must fit 64 bits."""
+
+AT_ONCE = 200_000
+"""A batch of fewer row operations takes milliseconds: the pulse need not beat within it."""
 
 
 @dataclass
@@ -52,7 +56,8 @@ class Evaluator:
     of those columns. `further` are the measures of FURTHER that are wanted beside the others;
     those of losses cost something. With `every_k` schemes are measured in enough detail to score
     them for any k within the budget of the suppression. A `workspace` file keeps measurements
-    between runs. Results do not depend on `workers`.
+    between runs. Results do not depend on `workers`. Whoever listens to
+    `pulse` hears of long batches and may end them.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class Evaluator:
         self.suppression = suppression or Suppression()
         self.label = label
         self.effort = Effort()
+        self.pulse = Pulse()
         rule = replace(self.suppression, below=UNBOUNDED) if every_k else self.suppression
         self._detail = rule.detail
         self.suppression.check(histogram.rows)
@@ -112,9 +118,18 @@ class Evaluator:
     def score(self, schemes: Sequence[Scheme] | Batch, rule: Rule | None = None) -> Scores:
         """The scores of the schemes, in their order.
 
-        Under the evaluator's suppression, or another one that needs no more detail.
+        Under the evaluator's suppression, or another one that needs no more detail. Raises
+        Unfinished, with the scores known by then, where the pulse's listener ends it.
         """
-        return self.score_measured(self.measure(schemes), rule or self.suppression)
+        batch, rule = self._batch_of(schemes), rule or self.suppression
+        found = self._found(batch)
+        rows = [row for row, measured in enumerate(found) if measured is not None]
+        if not rows:
+            raise Unfinished
+        scores = self.score_measured(Measurements.of([m for m in found if m is not None]), rule)
+        if len(rows) < len(batch):
+            raise Unfinished(Part(rows, batch.take(rows), scores))
+        return scores
 
     def score_measured(self, measured: Measurements, rule: Rule) -> Scores:
         """The scores of what was measured here, under a rule that it was measured for."""
@@ -122,9 +137,20 @@ class Evaluator:
 
     def measure(self, schemes: Sequence[Scheme] | Batch) -> Measurements:
         """The raw integers behind the scores."""
+        found = self._found(self._batch_of(schemes))
+        measured = [m for m in found if m is not None]
+        if len(measured) < len(found):
+            raise Unfinished
+        return Measurements.of(measured)
+
+    def _batch_of(self, schemes: Sequence[Scheme] | Batch) -> Batch:
         batch = schemes if isinstance(schemes, Batch) else self.space.batch(schemes)
         if not len(batch):
             raise EvaluationError("there is no scheme to evaluate")
+        return batch
+
+    def _found(self, batch: Batch) -> list[Measurement | None]:
+        """Measures what the cache does not know; None where that was ended before."""
         detail = self._needed
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
@@ -133,10 +159,11 @@ class Evaluator:
         if missing:
             fresh = batch.take(missing)
             for i, measured in enumerate(self._measure_all(fresh, detail)):
-                found[fresh.keys[i]] = measured
-                self._cache.put(fresh, i, measured)
-            self.effort.distinct += len(missing)
-        return Measurements.of([m for key in batch.keys if (m := found[key]) is not None])
+                if measured is not None:
+                    found[fresh.keys[i]] = measured
+                    self._cache.put(fresh, i, measured)
+                    self.effort.distinct += 1
+        return [found[key] for key in batch.keys]
 
     @property
     def _needed(self) -> Detail:
@@ -172,10 +199,14 @@ class Evaluator:
             asked = batch.take(some[first])
             listed = self._ask_all(asked, self._needed, list_classes)
             for i, classes in zip(some.tolist(), place.reshape(-1).tolist(), strict=True):
-                listed[classes].take_from(rows[i], int(sizes_out[i]))
+                one = listed[classes]
+                if one is None:
+                    raise Unfinished
+                one.take_from(rows[i], int(sizes_out[i]))
         return rows
 
-    def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement]:
+    def _measure_all(self, batch: Batch, detail: Detail) -> list[Measurement | None]:
+        """Measures schemes of which none is known; None where the pulse ended that before."""
         # Before the threads begin: a column's losses are computed where they are first asked for.
         losses = np.concatenate([_losses_of(batch, kind) for kind in self._losses], axis=1)
         rows = {key: row for row, key in enumerate(batch.keys)}
@@ -191,13 +222,16 @@ class Evaluator:
         batch: Batch,
         detail: Detail,
         read: Callable[[Mapping[str, Ints], Layout, Batch], list[T]],
-    ) -> list[T]:
-        """What `read` makes of the answers of queries over all schemes, one entry each."""
+    ) -> list[T | None]:
+        """What `read` makes of the answers of queries over all schemes, one entry each.
+
+        None where the pulse ended that before.
+        """
         layout = self._workbench.layout_of(batch)
         if layout is None:
-            half = len(batch) // 2
-            halves = np.arange(half), np.arange(half, len(batch))
-            return [m for part in halves for m in self._ask_all(batch.take(part), detail, read)]
+            return self._ask_halves(batch, detail, read)
+        if self.pulse.beat():
+            return [None] * len(batch)
         kept = layout.kept_bits(batch)
         words = layout.pack(kept)
         most = MAX_LISTED if self._tariff.ambiguity else MAX_CLASSES
@@ -210,11 +244,34 @@ class Evaluator:
             return read(answer, layout, batch.take(group.members))
 
         before = self._workbench.queries
-        found: dict[int, T] = {}
-        for group, results in zip(groups, self._workbench.map(work, groups), strict=True):
-            found |= zip(group.members.tolist(), results, strict=True)
+        measured: list[T | None] = [None] * len(batch)
+        short = len(batch) * self._workbench.rows < AT_ONCE
+        pulse = None if short or not self.pulse.is_heard else self.pulse
+        for group, results in zip(groups, self._workbench.map(work, groups, pulse), strict=True):
+            for member, result in zip(group.members.tolist(), results or (), strict=False):
+                measured[member] = result
         self.effort.queries += self._workbench.queries - before
-        return [found[row] for row in range(len(batch))]
+        return measured
+
+    def _ask_halves(
+        self,
+        batch: Batch,
+        detail: Detail,
+        read: Callable[[Mapping[str, Ints], Layout, Batch], list[T]],
+    ) -> list[T | None]:
+        """The same in two parts, the coarser schemes first.
+
+        These cost less, are more often feasible, and have few enough cuts to share a layout.
+        """
+        order = np.argsort(batch.cuts, kind="stable")
+        measured: list[T | None] = [None] * len(batch)
+        for part in np.array_split(order, 2):
+            results = self._ask_all(batch.take(part), detail, read)
+            for row, result in zip(part.tolist(), results, strict=True):
+                measured[row] = result
+            if None in results:  # the pulse ended it
+                break
+        return measured
 
 
 def _losses_of(batch: Batch, columns: Sequence[ColumnLoss]) -> Ints:

@@ -6,6 +6,7 @@ A class is bad if it violates a model, or is smaller than the k that is required
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -61,12 +62,19 @@ def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judg
         if model.statistic.measure is Measure.POPULATION and histogram.population is None:
             raise EvaluationError("k-map needs a population, and none was counted")
         if model.column is not None and of_people(model.column) not in sets:
-            sets[of_people(model.column)] = _sets_of(histogram, model.column, f"c{len(sets)}")
+            made = _sets_of(histogram, model.column, f"c{len(sets)}")
+            made.only_occur = _asks_only_which_occur(demands.models, model.column)
+            sets[of_people(model.column)] = made
     if label is not None:
         sets[of_rows(label)] = _sets_of(histogram, label, f"c{len(sets)}", by_rows=True)
     values = sum(each.values for each in sets.values())
     kind = FewValues if values <= MOST_COUNTS else ManyValues
     return kind(histogram, demands, sets, label)
+
+
+def _asks_only_which_occur(models: Sequence[Model], column: str) -> bool:
+    """Whether no model of a column needs to know how often a class holds its values."""
+    return all(m.statistic.measure is Measure.DISTINCT for m in models if m.column == column)
 
 
 def _sets_of(histogram: Histogram, column: str, name: str, *, by_rows: bool = False) -> ValueSets:
@@ -137,7 +145,11 @@ class FewValues:
             labelled=self._label is not None,
             majority=self._majority,
             packed=packed,
-            sums=[*packed, *self._further],
+            held=self._held,
+            # The population comes last: there it stands in the parts that are put together.
+            sums=dict.fromkeys(packed, Sql("SUM"))
+            | dict.fromkeys(self._held, Sql("BIT_OR"))
+            | dict.fromkeys(self._further, Sql("SUM")),
             fields=self._packing.fields,
             mask=self._packing.mask,
             statistics=self._statistics,
@@ -148,6 +160,11 @@ class FewValues:
     @property
     def _moves(self) -> bool:
         return self._histogram.tally.has_movers
+
+    @property
+    def _held(self) -> list[str]:
+        """The words that say which values occur."""
+        return [word for sets in self._packing.sets for word in sets.words]
 
     @property
     def _further(self) -> list[str]:
@@ -186,22 +203,31 @@ class FewValues:
 
     def _tuples(self, layout: Layout) -> pa.Table:
         """One row an atom tuple."""
+        codes, columns = self._counted
+        return pa.table(_words(layout, codes) | columns)
+
+    @cached_property
+    def _counted(self) -> tuple[Codes, dict[str, Numbers]]:
+        """The atom tuples and what is counted of each, which no layout changes."""
         tally = self._histogram.tally
         tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
         codes, places = _places(tallies)
         size = len(codes)
-        columns = _words(layout, codes)
+        columns: dict[str, Numbers] = {}
         if self._histogram.subject is not None:
             columns["n_rows"] = _added(size, places[0], tally.rows)
         packed = np.zeros((size, self._packing.words), dtype=np.int64)
         packed[:, 0] = _added(size, places[0], tally.people)
         for number, (sets, place) in enumerate(zip(self._packing.sets, places[1:], strict=False)):
+            if sets.only_occur:
+                columns |= sets.occurring(size, place)
+                continue
             facet = sets.facet.tally
             assert facet.values is not None
             words = self._packing.value_words(number)[facet.values]
             stays = sets.by_rows | (facet.mover < 0)
             np.add.at(packed, place, words * np.where(stays, sets.entries, 0)[:, None])
-        return pa.table(columns | {f"p{w}": column for w, column in enumerate(packed.T)})
+        return codes, columns | {f"p{w}": column for w, column in enumerate(packed.T)}
 
     def _values(self, layout: Layout) -> pa.Table:
         """The values of people who are in several tuples, each with what one person adds."""
@@ -220,7 +246,9 @@ class FewValues:
 
     @property
     def _by_people(self) -> list[int]:
-        return [number for number, sets in enumerate(self._packing.sets) if not sets.by_rows]
+        """The columns whose values are counted by people."""
+        sets = enumerate(self._packing.sets)
+        return [number for number, each in sets if not each.by_rows and not each.only_occur]
 
 
 def _movers(table: str) -> str:

@@ -45,12 +45,15 @@ class Layout:
 
     def row_words(self, codes: Codes) -> Numbers:
         """The masks of rows given by their atoms, one row of words each."""
-        words = np.zeros((len(codes), self.words), dtype=np.int64)
+        words = np.zeros((self.words, len(codes)), dtype=np.int64)
         for j, coding in enumerate(self.codings):
-            bits = np.zeros((len(coding.atom_bits), self.bits), dtype=bool)
-            bits[:, self.offsets[j] : self.offsets[j + 1]] = coding.atom_bits
-            words |= self.pack(bits)[codes[:, j]]
-        return words
+            first, last = int(self.offsets[j]), int(self.offsets[j + 1])
+            for w, (start, stop) in enumerate(self._word_ranges):
+                low, high = max(first, start), min(last, stop)
+                if low < high:
+                    part = coding.atom_word(low - first, high - first) << (low - start)
+                    words[w] |= part[codes[:, j]]
+        return words.T
 
     def parting_words(self, population: Population) -> tuple[Numbers, Numbers]:
         """For the entries of a population what must not be kept by a scheme that takes them.

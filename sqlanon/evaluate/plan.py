@@ -31,6 +31,9 @@ SHARES = 2
 """Work worth sharing is cut into so many parts at least, each for a worker."""
 MAX_CLASSES = 20_000_000
 """Bounds the classes that one query may have to hold in memory."""
+AT_LEAST, MOST_WORK = 16, 2_000_000
+"""One query takes so many schemes if there are, and more only within so many row operations: a
+search shows life and can end between queries, and what they cost by themselves is little then."""
 MAX_LISTED = 2_000_000
 """Bounds the classes that one query may have to list."""
 
@@ -56,14 +59,16 @@ def plan(
     if len(kept) <= FEW:
         return [_whole(layout, kept, rows)]
     order = _similar_first(layout, kept, ids)
-    limit = max(1, min(MAX_CANDIDATES, classes // max(rows, 1)))
+    wanted = max(AT_LEAST, MOST_WORK // max(rows, 1))
+    limit = max(1, min(MAX_CANDIDATES, wanted, classes // max(rows, 1)))
     parts = -(-len(order) // limit)
     if len(order) * rows > 2 * QUERY:
         parts = max(parts, SHARES)
     groups = []
     for part in np.array_split(order, parts):
         groups += _cheapest(layout, kept[part], part, rows)
-    return groups
+    # What is coarse costs less and is more often feasible: it should not wait for the rest.
+    return sorted(groups, key=lambda group: int(kept[group.members].sum(axis=1).min()))
 
 
 def _whole(layout: Layout, kept: Bits, rows: int) -> Group:

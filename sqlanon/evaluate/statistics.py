@@ -49,6 +49,8 @@ class Class:
         return [self._sets.count_of(row) for row in np.eye(self._sets.values, dtype=bool)]
 
     def distinct(self) -> str:
+        if self._sets.only_occur:
+            return " + ".join(f"BIT_COUNT({word})::BIGINT" for word in self._sets.words)
         return " + ".join(f"({c} > 0)::BIGINT" for c in self.counts)
 
     def perplexity(self) -> str:

@@ -4,6 +4,10 @@ A model asks for the counts of single values, of all values up to one, or of tho
 of a hierarchy: of sets of values. Each count gets its bits of a 64-bit word, wide enough for
 everybody at once, so the sum of two words is the word of the sums, and one SUM in SQL adds
 several counts.
+
+Where a model asks for no more than which values occur, they are not counted: each has one bit of
+a word, and one BIT_OR does for dozens of them what a SUM does for a few. Someone who has a value
+in several tuples changes nothing there.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ Members = npt.NDArray[np.bool_]
 
 WORD_BITS = 62
 """Sums of words stay clear of the sign."""
+VALUES_PER_WORD = 63
+"""So many values have a bit each in a word that says which occur."""
 
 
 def of_people(column: str) -> str:
@@ -38,18 +44,35 @@ def of_rows(column: str) -> str:
 class ValueSets:
     """The sets of values of one column that somebody asks for; each is there once.
 
-    By people, or by rows for class labels. `name` begins the names of its counts in SQL.
+    By people, or by rows for class labels. `name` begins the names of its counts in SQL. With
+    `only_occur` nothing is counted: bits say which values occur.
     """
 
     name: str
     facet: Facet
     by_rows: bool = False
+    only_occur: bool = False
     _numbers: dict[bytes, int] = field(default_factory=dict)
     _members: list[Members] = field(default_factory=list)
 
     @property
     def values(self) -> int:
         return self.facet.domain.size
+
+    @property
+    def words(self) -> list[str]:
+        """The names of the words that say which values occur."""
+        number = -(-self.values // VALUES_PER_WORD) if self.only_occur else 0
+        return [f"{self.name}_held_{word}" for word in range(number)]
+
+    def occurring(self, size: int, place: Ints) -> dict[str, Ints]:
+        """These words of each of `size` tuples; `place` is the tuple of each entry."""
+        value = self.facet.tally.values
+        assert value is not None
+        held = np.zeros((len(self.words), size), dtype=np.int64)
+        bit = np.int64(1) << (value % VALUES_PER_WORD).astype(np.int64)
+        np.bitwise_or.at(held, (value // VALUES_PER_WORD, place), bit)
+        return dict(zip(self.words, held, strict=True))
 
     @property
     def entries(self) -> Ints:

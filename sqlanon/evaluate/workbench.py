@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import duckdb
@@ -24,6 +24,7 @@ from sqlanon.evaluate.demands import Demands
 from sqlanon.evaluate.judge import judge_for
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
 from sqlanon.evaluate.plan import Group
+from sqlanon.evaluate.pulse import EVERY, Pulse
 from sqlanon.histogram import Histogram, Tally
 from sqlanon.measurement import EVERY_CLASS, Detail, Ints
 from sqlanon.render import render
@@ -32,8 +33,11 @@ from sqlanon.scheme import Batch
 MANY = 16
 """From so many schemes on, a second query for the suppressible classes alone pays."""
 
+INTERRUPTING = 0.05
+"""Seconds between two attempts to interrupt a query: the first may come before it has begun."""
+
 T = TypeVar("T")
-R = TypeVar("R")
+R = TypeVar("R", bound=Sized)
 
 MAX_TABLES = 4
 """How many layouts keep their masks; the least recently used ones are dropped."""
@@ -88,9 +92,15 @@ class Workbench:
             return self._judge.can_roll_up
         return not (self._subjects and self._label is not None)
 
-    def map(self, work: Callable[[Database, T], R], items: Sequence[T]) -> list[R]:
-        """Does the items on the workers and returns the results in their order."""
-        if len(items) == 1:
+    def map(
+        self, work: Callable[[Database, T], R], items: Sequence[T], pulse: Pulse | None = None
+    ) -> list[R | None]:
+        """Does the items on the workers and returns the results, one for each scheme, in order.
+
+        A listener of the pulse may end that: running queries are interrupted, and what was not
+        done is None.
+        """
+        if len(items) == 1 and pulse is None:
             return [work(self._databases[0], items[0])]
         idle = list(self._databases)
 
@@ -101,7 +111,28 @@ class Workbench:
             finally:
                 idle.append(database)
 
-        return list(self._pool.map(do, items))
+        places = {self._pool.submit(do, item): i for i, item in enumerate(items)}
+        results: list[R | None] = [None] * len(items)
+        waiting = set(places)
+        try:
+            while waiting:
+                done, waiting = wait(waiting, EVERY, FIRST_COMPLETED)
+                for future in done:
+                    results[places[future]] = future.result()
+                scored = sum(len(result) for result in results if result is not None)
+                if waiting and pulse is not None and pulse.beat(scored):
+                    break
+        finally:
+            self._end(waiting)
+        return results
+
+    def _end(self, waiting: Collection[Future[R]]) -> None:
+        """Ends what still waits or runs, and returns once nothing runs any more."""
+        running = [future for future in waiting if not future.cancel()]
+        while running:
+            for database in self._databases:
+                database.connection.interrupt()
+            running = list(wait(running, INTERRUPTING).not_done)
 
     def answer(
         self, database: Database, layout: Layout, group: Group, words: Numbers, detail: Detail

@@ -53,6 +53,11 @@ class PartitionTable:
             ids[i] = known
         return ids
 
+    def cuts(self, ids: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+        """The number of cuts of the partitions with these ids."""
+        counts = [int.from_bytes(self._packed[i]).bit_count() for i in ids]
+        return np.array(counts, dtype=np.int64)
+
     def packed(self, id_: int) -> bytes:
         return self._packed[id_]
 
@@ -182,6 +187,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def cuts(self) -> npt.NDArray[np.int64]:
+        """The number of cuts of each scheme."""
+        pairs = zip(self.space.tables, self.ids.T, strict=True)
+        return np.asarray(sum(table.cuts(ids) for table, ids in pairs))
 
     @cached_property
     def keys(self) -> list[bytes]:

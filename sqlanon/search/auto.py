@@ -22,11 +22,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.errors import SearchError
+from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import Front, bits_of
+from sqlanon.search.front import Front, bits_of, distinct
 from sqlanon.search.lattice import FrontSettings
 from sqlanon.search.lattice_front import front
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
@@ -76,10 +77,14 @@ def auto(
 ) -> Outcome:
     """Every non-dominated solution met, by ascending ach, and the solution to OP."""
     run = _Run(problem, settings, watch)
-    if space_size(problem.space) <= min(settings.exact, settings.evaluations):
-        run.try_all()
-    else:
-        run.in_rounds(rng)
+    try:
+        if space_size(problem.space) <= min(settings.exact, settings.evaluations):
+            run.try_all()
+        else:
+            run.in_rounds(rng)
+    except Unfinished:
+        if not run.found_any:
+            raise
     return run.outcome()
 
 
@@ -99,12 +104,25 @@ class _Run:
 
     def _evaluate(self, batch: Batch) -> Scores:
         """Scores a batch and remembers what belongs to the front."""
+        try:
+            scores = self._score(batch)
+        except Unfinished as ended:
+            self._over = True
+            if ended.part is not None:
+                self._offer(ended.part.batch, ended.part.scores)
+            raise
+        self._offer(batch, scores)
+        return scores
+
+    def _offer(self, batch: Batch, scores: Scores) -> None:
         problem = self._problem
-        scores = self._score(batch)
         points = np.column_stack([problem.f1(scores), problem.f2(scores)])
         self._front.offer(batch, scores, points, problem.ties(scores))
         self._asked += len(batch)
-        return scores
+
+    @property
+    def found_any(self) -> bool:
+        return len(self._front) > 0
 
     def try_all(self) -> None:
         space = self._problem.space
@@ -125,7 +143,7 @@ class _Run:
             return
         # How many columns the answer will tell of is not known: at most all.
         to_come = 1 + wanted + wanted * len(space.columns)
-        best = self._round(self._problem, rng, to_come, np.unique(start, axis=0))
+        best = self._round(self._problem, rng, to_come, distinct(start))
         rounds, stale = 1, 0
         while stale < wanted and not self._over:
             to_come = wanted - stale + wanted * len(_open(space, best))
@@ -148,7 +166,8 @@ class _Run:
             self._done = f"of {rounds} rounds the last {stale} found nothing better"
 
     def _lattice_front(self) -> Bits:
-        """Of the best lattice nodes for every k those with the least that is feasible.
+        """Of the best lattice nodes for every k those with the least that is feasible, and what
+        polishing makes of the best of them.
 
         None where the lattice is not small beside the budget.
         """
@@ -157,9 +176,15 @@ class _Run:
         if nodes > min(MOST_NODES, self._settings.evaluations // 10):
             return np.zeros((0, space.positions), dtype=bool)
         inner = Watch(on_progress=lambda _: self._pass_on(inner, whole=False))
-        found = front(self._problem, FrontSettings(), np.random.default_rng(0), inner)
+        rng, least = np.random.default_rng(0), self._problem.k
+        found = front(self._problem, FrontSettings(), rng, inner, least)
         feasible = np.flatnonzero(self._problem.feasible(found.scores))
-        return space.within_limits(bits_of(found.solutions.take(feasible[-FROM_LATTICE:])))
+        starts = space.within_limits(bits_of(found.solutions.take(feasible[-FROM_LATTICE:])))
+        if not len(feasible):
+            return starts
+        # On a large table much time goes by before anything else comes near what this leads to.
+        best = place_of(self._problem, bits_of(found.solutions), found.scores)
+        return np.concatenate([starts, self._polished(self._problem, best).bits[None]])
 
     def _without(self, hidden: frozenset[int]) -> Problem:
         """The problem of the schemes that hide these columns."""
@@ -289,4 +314,4 @@ def _coarse(space: Space) -> Bits:
     for steps in range(1, COARSE_LEVELS):
         nodes = [column.levels[max(column.height - steps, 0)].bits for column in space.columns]
         rows.append(np.concatenate(nodes))
-    return np.unique(np.stack(rows), axis=0)
+    return distinct(np.stack(rows))

@@ -16,9 +16,11 @@ from typing import Literal
 import numpy as np
 
 from sqlanon.errors import PolicyError, SchemeError
+from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.metrics import Scores
 from sqlanon.scheme import Bits, Space
 from sqlanon.search.crossover import Crossover, New, NewStrangers, Trad
+from sqlanon.search.front import bits_of
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.population import Fitness, Population, parents
 from sqlanon.search.problem import Problem, exact_loss, shown_loss
@@ -86,9 +88,12 @@ def genitor(
     run = Run(problem, settings, rng, watch)
     if start is None and (problem.models or problem.budget < problem.rows):
         start = np.concatenate([c.coarsest.bits for c in problem.space.columns])[None]
-    run.begin(start)
-    while not run.ended:
-        run.step()
+    try:
+        run.begin(start)
+        while not run.ended:
+            run.step()
+    except Unfinished as ended:
+        run.keep(ended)
     return _outcome(run)
 
 
@@ -142,6 +147,7 @@ class Run:
         number = min(number, self.splits.count - len(self.population))
         in_a_row = 0
         while len(brood) < number:
+            self.problem.pulse.check()
             tired = in_a_row >= DUPLICATES
             child = self.splits.random(1, self.rng)[0] if tired else self._offspring()
             name = child.tobytes()
@@ -186,17 +192,9 @@ class Run:
 
     def _enter(self, bits: Bits) -> None:
         """Scores individuals together and offers them to the population one by one."""
-        scores = self.problem.evaluate(self.problem.space.batch_of_bits(bits))
-        losses = shown_loss(self.problem, scores)
-        for i, fitness in enumerate(fitness_of(self.problem, scores)):
-            self.evaluations += 1
-            best = self.population.fitness[:1]
-            if not fitness[0] and (not best or fitness < best[0]):
-                self.trajectory.append((self.evaluations, float(losses[i])))
-                self._best_k, self._lost = int(scores.k[i]), float(scores.nwp[i])
-            self.population.offer(bits[i], fitness)
-        loss = self.trajectory[-1][1] if self.trajectory else None
+        self._offer(bits, self.problem.evaluate(self.problem.space.batch_of_bits(bits)))
         limit = self.settings.evaluations
+        loss = self.trajectory[-1][1] if self.trajectory else None
         if self.watch.step(Progress(self.evaluations, limit, loss, self._best_k, self._lost)):
             self.ended = self.watch.stopped
         if self.evaluations >= limit:
@@ -205,6 +203,24 @@ class Run:
             self._seen.update(row.tobytes() for row in bits)
             if len(self._seen) == self.splits.count:
                 self.ended = "finished"  # every valid scheme is scored
+
+    def keep(self, ended: Unfinished) -> None:
+        """Takes in what was scored of the last brood; there must be something to answer with."""
+        if ended.part is not None:
+            self._offer(bits_of(ended.part.batch), ended.part.scores)
+        if not len(self.population):
+            raise ended
+        self.ended = self.watch.stopped
+
+    def _offer(self, bits: Bits, scores: Scores) -> None:
+        losses = shown_loss(self.problem, scores)
+        for i, fitness in enumerate(fitness_of(self.problem, scores)):
+            self.evaluations += 1
+            best = self.population.fitness[:1]
+            if not fitness[0] and (not best or fitness < best[0]):
+                self.trajectory.append((self.evaluations, float(losses[i])))
+                self._best_k, self._lost = int(scores.k[i]), float(scores.nwp[i])
+            self.population.offer(bits[i], fitness)
 
 
 def _crossover(settings: GenitorSettings, space: Space, splits: Splits) -> Crossover:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.errors import SearchError
+from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.metrics import Scores
 from sqlanon.model import LossName
 from sqlanon.scheme import Batch, Space
@@ -165,10 +166,25 @@ class NodeScores:
             if self.over:
                 break
             part = fresh[start : start + CHUNK]
-            scores = self.problem.evaluate(self.lattice.batch(part))
+            try:
+                scores = self.problem.evaluate(self.lattice.batch(part))
+            except Unfinished as ended:
+                parts += self._kept_of(part, ended)
+                break
             self._keep(part, scores)
             parts.append((part, scores))
         return parts
+
+    def _kept_of(self, nodes: Ints, ended: Unfinished) -> list[tuple[Ints, Scores]]:
+        """Takes in those of some nodes that were scored; there must be something to answer with."""
+        if ended.part is None and not self.evaluated:
+            raise ended
+        part: list[tuple[Ints, Scores]] = []
+        if ended.part is not None:
+            part = [(nodes[ended.part.rows], ended.part.scores)]
+            self._keep(*part[0])
+        self.over = True
+        return part
 
     def _keep(self, nodes: Ints, scores: Scores) -> None:
         loss = comparable_loss(self.problem, scores)

@@ -25,19 +25,24 @@ WAVES = 500
 
 
 def front(
-    problem: Problem, settings: FrontSettings, rng: np.random.Generator, watch: Watch
+    problem: Problem,
+    settings: FrontSettings,
+    rng: np.random.Generator,
+    watch: Watch,
+    least_k: int = 0,
 ) -> Outcome:
     """Every Pareto-optimal pair of k and loss with one node each, k descending; exact.
 
     It holds for POkA's limit η and for a rule with a given k, which then must be problem.k.
-    Nothing here is random.
+    Nothing here is random. Below `least_k` the front is not searched, which on a large table
+    saves the nodes that cost most: those with the most classes.
     """
     lattice = Lattice(problem.space)
     nodes = NodeScores(problem, lattice, watch)
     upper, lower = UpperK(problem, lattice), LowerLoss(problem, lattice)
     walk = _Walk(lattice, upper, lower)
     found = np.zeros(0, dtype=np.int64)
-    wave = np.array([lattice.bottom, lattice.top])
+    wave = np.array([lattice.top] if least_k else [lattice.bottom, lattice.top])
     while len(wave):
         for part, scores in nodes.evaluate(wave):
             upper.learn(part, scores)
@@ -45,8 +50,8 @@ def front(
             found = nodes.front(np.append(found, part))
         if nodes.over:
             break
-        wave = walk.next_wave(_open(nodes, found, upper, lower))
-    done = not _open(nodes, found, upper, lower).any()
+        wave = walk.next_wave(_open(nodes, found, upper, lower) & (upper.upper >= least_k))
+    done = not (_open(nodes, found, upper, lower) & (upper.upper >= least_k)).any()
     notes = ["exact: every other node is dominated by one of these or equal to it"]
     if not done:
         notes = [ENDED_EARLY]

@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.errors import SearchError
-from sqlanon.scheme import Bits
+from sqlanon.evaluate.pulse import Unfinished
+from sqlanon.metrics import Scores
+from sqlanon.scheme import Batch, Bits
 from sqlanon.search.dominance import crowding, pareto_rank
 from sqlanon.search.front import Front
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
@@ -70,14 +72,18 @@ def nsga2(
     unless the watch's clock or an interrupt ends the search.
     """
     run = _Run(problem, settings.evaluations, watch)
-    first = _first_population(problem, settings, rng, start)
-    people = _survivors(run.evaluated(first), settings.population)
-    while not run.over:
-        number = min(settings.population, run.left)
-        a, b = _parents(people, -(-number // 2), rng)
-        children = one_point_crossover(problem.space, a, b, settings.crossover, rng)[:number]
-        children = mutate(problem.space, children, settings.mutation, rng)
-        people = _survivors(_together(people, run.evaluated(children)), settings.population)
+    try:
+        first = _first_population(problem, settings, rng, start)
+        people = _survivors(run.evaluated(first), settings.population)
+        while not run.over:
+            number = min(settings.population, run.left)
+            a, b = _parents(people, -(-number // 2), rng)
+            children = one_point_crossover(problem.space, a, b, settings.crossover, rng)[:number]
+            problem.pulse.check()
+            children = mutate(problem.space, children, settings.mutation, rng)
+            people = _survivors(_together(people, run.evaluated(children)), settings.population)
+    except Unfinished as ended:
+        run.keep(ended)
     return run.outcome()
 
 
@@ -106,14 +112,25 @@ class _Run:
         return self._limit - self._asked
 
     def evaluated(self, bits: Bits) -> _People:
-        problem = self._problem
-        batch = problem.space.batch_of_bits(bits)
-        scores = problem.evaluate(batch)
-        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
-        self._front.offer(batch, scores, points, problem.ties(scores))
-        self._asked += len(bits)
+        batch = self._problem.space.batch_of_bits(bits)
+        points = self._offered(batch, self._problem.evaluate(batch))
         self.over = self._watch.step(self._progress()) or self.left <= 0
         return _People(bits, points, np.zeros(0, dtype=np.int64))
+
+    def keep(self, ended: Unfinished) -> None:
+        """Takes in what was scored of the last batch; there must be something to answer with."""
+        if ended.part is not None:
+            self._offered(ended.part.batch, ended.part.scores)
+        if not len(self._front):
+            raise ended
+
+    def _offered(self, batch: Batch, scores: Scores) -> Floats:
+        """Offers scored schemes to the front and returns their objectives."""
+        problem = self._problem
+        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
+        self._front.offer(batch, scores, points, problem.ties(scores))
+        self._asked += len(batch)
+        return points
 
     def _progress(self) -> Progress:
         best, progress = self._best(), Progress(self._asked, self._limit)

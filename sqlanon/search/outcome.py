@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from sqlanon.scheme import Batch
 
 UNREPEATABLE = ("interrupted", "time")
 """Ends of a search that the same seed does not bring about again."""
+SILENCE = 1.0
+"""A step that takes longer is reported on while it goes on, so many seconds apart."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,17 @@ class Limits:
 class Watch:
     """Lets callers follow a search and end it early with the best so far.
 
-    A search calls `step` after every batch; True means: stop now. Ctrl-C during the search
-    has the same effect when the caller calls `interrupt` from a signal handler.
+    A search calls `step` after every batch; True means: stop now. While a long batch is scored,
+    `within_step` is called. Ctrl-C during the search has the same effect when the caller calls
+    `interrupt` from a signal handler. The seconds count from the start of the search.
     """
 
     on_progress: Callable[[Progress], None] | None = None
     seconds: float | None = None
     patience: int | None = None
-    _started: float = field(default_factory=time.monotonic)
+    _started: float | None = None
+    _last: Progress = field(default_factory=Progress)
+    _reported: float = 0.0
     _best: float = np.inf
     _unchanged: int = 0
     stopped: str = "finished"
@@ -87,8 +92,13 @@ class Watch:
         optional(whole_number, "patience", self.patience, 1)
 
     def interrupt(self) -> None:
-        """Ends the search at its next step."""
+        """Ends the search as soon as it can end with the best so far."""
         self._interrupted = True
+
+    def start(self) -> None:
+        """Starts the clock, unless it runs already."""
+        if self._started is None:
+            self._started = self._reported = time.monotonic()
 
     def begin_again(self) -> None:
         """For another search after one: its solutions need not be better to count."""
@@ -96,17 +106,37 @@ class Watch:
 
     def step(self, progress: Progress, *, whole: bool = True) -> bool:
         """Reports a step, or a part of one, and tells whether to stop; patience counts steps."""
-        if self.on_progress is not None:
-            self.on_progress(progress)
+        self._last = progress
+        self._report(progress)
         if whole:
             self._count(np.inf if progress.best is None else progress.best)
+        if not self._ended() and self.patience is not None and self._unchanged >= self.patience:
+            self.stopped = "patience"
+        return self.stopped != "finished"
+
+    def within_step(self, scored: int = 0) -> bool:
+        """Reports that a step goes on, with so many schemes scored since the last report.
+
+        Returns whether the clock or an interrupt ends the search now.
+        """
+        if time.monotonic() - self._reported >= SILENCE:
+            self._report(replace(self._last, evaluations=self._last.evaluations + scored))
+        return self._ended()
+
+    def _report(self, progress: Progress) -> None:
+        self._reported = time.monotonic()
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+    def _ended(self) -> bool:
+        """Whether something ended the search that does not wait for the end of a step."""
+        self.start()
+        assert self._started is not None
         if self._interrupted:
             self.stopped = "interrupted"
         elif self.seconds is not None and time.monotonic() - self._started >= self.seconds:
             self.stopped = "time"
-        elif self.patience is not None and self._unchanged >= self.patience:
-            self.stopped = "patience"
-        return self.stopped != "finished"
+        return self.stopped in UNREPEATABLE
 
     def _count(self, best: float) -> None:
         # Patience is for improving a solution, not for finding a first one.

@@ -16,6 +16,8 @@ from sqlanon.search.taxonomy import Splits
 
 MOST = 1_000_000
 """So many changes of a column are remembered, then all are forgotten."""
+CHUNK = 20_000_000
+"""Bits worked on at a time: between two such parts a search can end."""
 
 
 class Prices:
@@ -76,12 +78,15 @@ class Prices:
         if missing:
             if len(self._known) > MOST:
                 self._known.clear()
-            rows = np.array(missing)
-            worked_out = self._worked_out(
-                batch, made, which[rows], column[rows], changes.take(rows)
-            )
-            for i, price in zip(missing, worked_out.tolist(), strict=True):
-                found[i] = self._known[keys[i]] = price
+            step = max(1, CHUNK // max(self._splits.positions, 1))
+            for start in range(0, len(missing), step):
+                rows = np.array(missing[start : start + step])
+                worked_out = self._worked_out(
+                    batch, made, which[rows], column[rows], changes.take(rows)
+                )
+                for i, price in zip(rows.tolist(), worked_out.tolist(), strict=True):
+                    found[i] = self._known[keys[i]] = price
+                self._problem.pulse.check()
         return np.array(found, dtype=np.float64)
 
     def _worked_out(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sqlanon.evaluate.pulse import Pulse
 from sqlanon.metrics import Scores, scaled
 from sqlanon.model import BiasName, LossName
 from sqlanon.preference import Preference
@@ -35,6 +36,8 @@ class Problem:
     preference    the point that the achievement function aims at
     budget        rows that may be suppressed, so that bounds can account for them
     start         bit strings of schemes that are known to be good, from a search for another k
+    pulse         beats while `evaluate` works, which raises Unfinished where its listener ends
+                  that; searches keep what was scored until then and end with the best so far
     """
 
     space: Space
@@ -48,6 +51,7 @@ class Problem:
     models: tuple[Model, ...] = ()
     monotone: bool = True
     start: Bits | None = None
+    pulse: Pulse = field(default_factory=Pulse, compare=False)
 
     def f1(self, scores: Scores) -> Floats:
         """The first objective of MOOP: the achievement function."""

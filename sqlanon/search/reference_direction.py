@@ -19,10 +19,12 @@ import numpy as np
 
 from sqlanon.arguments import refusal, whole_number
 from sqlanon.errors import SearchError
+from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.metrics import Scores
 from sqlanon.model import counted
 from sqlanon.preference import Preference
 from sqlanon.scheme import Batch
+from sqlanon.search.coarsest import coarsest_scored
 from sqlanon.search.front import Front, bits_of
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch
@@ -178,20 +180,31 @@ class Exploration:
         watch = watch or Watch(seconds=self.limits.seconds, patience=self.limits.patience)
         origin = self.origin
         references = directed(origin, self.preference, number)
+        watch.start()
+        with self.problem.pulse.heard_by(watch.within_step):
+            stopped = self._minimized(references, watch)
+        if not len(self.archive) and not len(self._memory.closest):
+            self._memory.keep(*coarsest_scored(self.problem))
+        found = self._memory.answer(origin, references, stopped)
+        self.history.append(Visit(found))
+        return found
+
+    def _minimized(self, references: tuple[Preference, ...], watch: Watch) -> str:
+        """Searches for each reference point and returns why that ended."""
         stopped = "finished"
         for m, reference in enumerate(references):
-            outcome = self._minimize(reference, m, number, watch)
+            try:
+                outcome = self._minimize(reference, m, len(references), watch)
+            except Unfinished:
+                return watch.stopped
             self._memory.keep(outcome.solutions, outcome.scores)
             if outcome.stopped == "patience":
                 stopped = "patience"
             # NSGA-II has reported its own steps; an interrupt may come between two of them.
-            done = self._progress(m + 1, number)
+            done = self._progress(m + 1, len(references))
             if watch.stopped != "finished" or watch.step(done, whole=False):
-                stopped = watch.stopped
-                break
-        found = self._memory.answer(origin, references, stopped)
-        self.history.append(Visit(found))
-        return found
+                return watch.stopped
+        return stopped
 
     def choose(self, row: int) -> Preference:
         """Makes a solution of the last step the next q_t, and returns its point."""
@@ -261,7 +274,12 @@ class Exploration:
 
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""
-        scores = self.problem.evaluate(batch)
+        try:
+            scores = self.problem.evaluate(batch)
+        except Unfinished as ended:
+            if ended.part is not None:
+                self._memory.keep(ended.part.batch, ended.part.scores)
+            raise
         self._memory.keep(batch, scores)
         return scores
 

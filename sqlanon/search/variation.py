@@ -38,7 +38,10 @@ def random_population(space: Space, n: int, rng: np.random.Generator) -> Bits:
     """
     rules = _rules(space)
     density = (rng.permutation(n) + rng.random(n)) / max(n, 1)
-    population = space.within_limits(rng.random((n, space.positions)) < density[:, None] ** 2)
+    drawn = rng.random((n, len(rules.drawn))) < density[:, None] ** 2
+    population = np.zeros((n, space.positions), dtype=bool)
+    population[:, rules.drawn] = drawn
+    population = space.within_limits(population)
     for column in rules.guarded:
         population[:, column.segment] = column.random(density, rng)
     return rules.settled(population)
@@ -81,8 +84,9 @@ def mutate(space: Space, population: Bits, rate: float, rng: np.random.Generator
     as in a contiguous column of that width.
     """
     rules = _rules(space)
-    flips = rng.random(population.shape) < rate
-    mutated: Bits = population ^ (flips & rules.flippable)
+    flips = rng.random((len(population), len(rules.drawn))) < rate
+    mutated = population.copy()
+    mutated[:, rules.drawn] ^= flips & rules.flippable[rules.drawn]
     for column in rules.guarded:
         width = column.segment.stop - column.segment.start
         chance = min(rate * width, MOST_MOVED)
@@ -134,9 +138,14 @@ class _Guarded:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What the operators must know of a space: which bits are free, which columns are not."""
+    """What the operators must know of a space: which bits are free, which columns are not.
+
+    drawn  the positions that random numbers are drawn for: a column of a million values has a
+           few hundred candidates for cuts, and no others count
+    """
 
     flippable: Bits
+    drawn: Index
     nullable: tuple[slice, ...]
     guarded: tuple[_Guarded, ...]
 
@@ -160,11 +169,14 @@ def _rules(space: Space) -> _Rules:
 
 def _make_rules(space: Space) -> _Rules:
     flippable = np.zeros(space.positions, dtype=bool)
+    drawn = np.ones(space.positions, dtype=bool)
     nullable, guarded = [], []
     for j, column in enumerate(space.columns):
         segment = space.segment(j)
         if not column.positions:
             continue
+        if column.candidates is not None:
+            drawn[segment] = column.finest.bits
         if column.family is Family.CONTIGUOUS:
             flippable[segment] = (space.permitted & ~space.demanded)[segment]
             if column.domain.has_null:
@@ -172,4 +184,4 @@ def _make_rules(space: Space) -> _Rules:
         else:
             levels = column.family is Family.FULL_DOMAIN
             guarded.append(_Guarded(segment, Splits.of_column(column), levels))
-    return _Rules(flippable, tuple(nullable), tuple(guarded))
+    return _Rules(flippable, np.flatnonzero(drawn), tuple(nullable), tuple(guarded))

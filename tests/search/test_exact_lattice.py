@@ -68,6 +68,21 @@ def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: L
         assert outcome.reproducible
 
 
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(["given", "none"]), loss=LOSSES)
+def test_a_front_from_some_k_on_is_that_part_of_the_whole(
+    seed: int, rule: str, loss: LossName
+) -> None:
+    table, k = drawn(seed, rule)
+    problem = table.problem(loss, k)
+    truth = pareto(list(scored(table, loss).values()))
+    table.space.asked.clear()
+    found = points(front(problem, ALL, RNG, Watch(), k), problem)
+    assert [point for point in found if point[0] >= k] == [
+        point for point in truth if point[0] >= k
+    ]
+
+
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES, scouting=st.booleans())
 def test_optimal_is_the_best_feasible_node(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from search.plain_scores import plain_scores
 
@@ -11,7 +11,7 @@ from sqlanon.domain import ValueDomain
 from sqlanon.metrics import Scores
 from sqlanon.model import Kind
 from sqlanon.scheme import Column, Space
-from sqlanon.search.front import Front, bits_of
+from sqlanon.search.front import Front, bits_of, distinct
 
 NUMBERS = np.arange(64)
 BITS = (NUMBERS[:, None] >> np.arange(6)) & 1 == 1
@@ -63,3 +63,10 @@ def test_front_of_offers(offers: list[list[Offer]]) -> None:
             (*point, *tie) for point, tie in sorted(best.items())
         ]
         assert (bits_of(front.solutions) == BITS[schemes]).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 20))
+def test_distinct_rows_are_those_of_numpy(seed: int, width: int) -> None:
+    bits = np.random.default_rng(seed).random((30, width)) < 0.3
+    assert distinct(bits).tolist() == np.unique(bits, axis=0).tolist()

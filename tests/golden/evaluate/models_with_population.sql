@@ -1,5 +1,6 @@
 -- reads:  "masks_1": the masks w0, w1, … of the atom tuples, and in p0, p1, … how many
 --         people they hold and how many have which sensitive values, several counts to a word
+--         and in "c0_held_0" which sensitive values occur, one bit each
 --         "masks_1_population": the people of the population by tuples, and which kept
 --         bits a scheme must not have to take a tuple with a value that is not in the source
 -- yields: per candidate scheme, whether a class violates a model or is smaller than the required
@@ -18,7 +19,8 @@ tuples AS (  -- the common refinement of the candidates
   SELECT
     w0 & $4::BIGINT AS w0,
     w1 & $5::BIGINT AS w1,
-    SUM("p0")::BIGINT AS "p0"
+    SUM("p0")::BIGINT AS "p0",
+    BIT_OR("c0_held_0")::BIGINT AS "c0_held_0"
   FROM "masks_1"
   GROUP BY ALL
 ),
@@ -27,6 +29,7 @@ counts AS (
     candidate | (w0 & b0) AS k0,
     w1 & b1 AS k1,
     SUM("p0")::BIGINT AS "p0",
+    BIT_OR("c0_held_0")::BIGINT AS "c0_held_0",
     SUM(0)::BIGINT AS "population"
   FROM tuples, candidates
   GROUP BY ALL
@@ -49,6 +52,7 @@ population AS (  -- in the classes of the candidates, whether they hold a row or
     candidate | (w0 & b0) AS k0,
     w1 & b1 AS k1,
     SUM(0)::BIGINT AS "p0",
+    BIT_OR(0)::BIGINT AS "c0_held_0",
     SUM(people)::BIGINT + COUNT(DISTINCT mover) AS population
   FROM citizens, candidates
   WHERE (none0 & b0) = 0
@@ -62,6 +66,7 @@ totals AS (
     k0,
     k1,
     SUM("p0")::BIGINT AS "p0",
+    BIT_OR("c0_held_0")::BIGINT AS "c0_held_0",
     SUM("population")::BIGINT AS "population"
   FROM (
     FROM counts
@@ -75,8 +80,7 @@ classes AS (
     k1,
     p0 & 127 AS n_rows,
     population,
-    (p0 >> 7) & 127 AS "c0_0",
-    (p0 >> 14) & 127 AS "c0_1",
+    "c0_held_0",
     p0 & 127 AS size
   FROM totals
   WHERE p0 & 127 > 0
@@ -87,7 +91,7 @@ reached AS (
     k1,
     n_rows,
     population AS s0,
-    (c0_0 > 0)::BIGINT + (c0_1 > 0)::BIGINT AS s1,
+    BIT_COUNT(c0_held_0)::BIGINT AS s1,
     size
   FROM classes
 ),
