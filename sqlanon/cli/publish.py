@@ -113,8 +113,9 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
 def _ask(anonymizer: Anonymizer, scheme: str) -> None:
     """Says what a replaced table will be, and asks whether that is meant."""
     source = anonymizer.source.name
+    lines = (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme))
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
-    for line in (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme)):
+    for line in lines:
         click.echo(f"  {format_label(line)}", err=True)
     already = released_before(anonymizer.policy, anonymizer.source).strip()
     if already:

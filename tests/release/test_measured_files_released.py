@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def test_a_decade_of_one_date_stays_a_decade() -> None:
     for shown in (solution, again):
         assert shown.labels("birth") == ("1930s", "1940-01-19", "1949-03-02")
         assert "1931" not in str(shown)
-        assert "birth: 3 of 4 groups: 1930s" in str(shown)
+        # Of the three dates that there are now, by hand.
+        assert re.search(r"birth: 3 of 3 groups .*: 1930s", str(shown))
     assert (solution.k, solution.k_max, solution.classes) == (1, 3, 3)
 
 

@@ -51,9 +51,9 @@ def test_labels_are_those_of_the_release(tmp_path: Path, run: Run, way: str) -> 
     with sqlanon.load(tmp_path / "policy.yml") as anonymizer:
         solution = anonymizer.measure(tmp_path / "scheme.json")
         assert ["NULL" if each is None else each for each in solution.labels("age")] == wanted
-        assert f"age: 3 of {solution.scheme.columns[0].size} groups: {' · '.join(wanted)}" in str(
-            solution
-        )
+        (line,) = [each for each in str(solution).splitlines() if each.startswith("age: ")]
+        assert line.startswith(f"age: 3 of {solution.scheme.columns[0].size} groups")
+        assert line.endswith(f": {' · '.join(wanted)}")
         release = anonymizer.publish(tmp_path / "scheme.json")
     rows = duckdb.sql(
         f"SELECT DISTINCT * FROM '{tmp_path / 'out.parquet'}' ORDER BY ALL"

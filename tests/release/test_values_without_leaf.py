@@ -28,7 +28,7 @@ def test_every_command(tmp_path: Path, run: Run, limit: float) -> None:
         ("publish", "--scheme", "scheme.json"),
     ):
         said = message(4, run(name, "policy.yml", *options))
-        assert said.removesuffix(" Nothing was changed.") == SAID, name
+        assert said.startswith(SAID), name
     where = ["town.duckdb", "--table", "patients", "--qi", "town", "--sensitive", "ill"]
-    assert message(4, run("check", *where, *HIERARCHY)) == SAID
+    assert message(4, run("check", *where, *HIERARCHY)).startswith(SAID)
     assert (tmp_path / "town.duckdb").read_bytes() == before
