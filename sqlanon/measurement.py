@@ -15,7 +15,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-OVERHEAD = 1_000
+OVERHEAD = 1_600
 """Bytes that the objects of a measurement take beside their numbers."""
 
 

@@ -8,7 +8,7 @@ a stale measurement is never found, because nobody asks for its key.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,13 @@ from sqlanon.measurement import Detail, Measurement
 from sqlanon.scheme import Batch
 
 FLUSH_EVERY = 2_000
-MOST_BYTES = 2**30
-"""About so much memory measurements may take; then the older half is forgotten."""
+MOST_BYTES = 2**27
+"""About so much memory measurements may take; then the older half is forgotten.
+
+A search seldom asks for a scheme again that it left long ago. The oldest go first, whenever they
+were last asked for: the measurements of a query share their arrays, and only together do they
+make room.
+"""
 TABLE = "evaluation"
 """The only table of a workspace."""
 KEYS = ("histogram", "label", "demands", "scheme", "below", "budget")
@@ -56,15 +61,17 @@ class Cache:
         keys = {"histogram": histogram, "label": label or "", "demands": demands}
         self._table = None if workspace is None else _Table(keys, workspace)
 
-    def get(self, batch: Batch, row: int, detail: Detail) -> Measurement | None:
-        """The measurement of one scheme, if it is known in enough detail."""
-        key = batch.keys[row]
-        known = self._by_key.get(key)
-        if known is None and self._table is not None and self._table.stored:
-            known = self._table.stored.get(batch.fingerprint(row))
-            if known is not None:
-                self._remember(key, known)
-        return known if known is not None and known.detail.covers(detail) else None
+    def known(
+        self, batch: Batch, rows: Mapping[bytes, int], detail: Detail
+    ) -> dict[bytes, Measurement]:
+        """The measurements that are known in enough detail, of schemes given by key and row."""
+        found = {key: self._by_key[key] for key in rows if key in self._by_key}
+        if self._table is not None and len(found) < len(rows):
+            names = {batch.fingerprint(row): key for key, row in rows.items() if key not in found}
+            for name, measured in self._table.find(list(names)).items():
+                found[names[name]] = measured
+                self._remember(names[name], measured)
+        return {key: known for key, known in found.items() if known.detail.covers(detail)}
 
     def put(self, batch: Batch, row: int, measured: Measurement) -> None:
         self._remember(batch.keys[row], measured)
@@ -73,8 +80,9 @@ class Cache:
 
     def _remember(self, key: bytes, measured: Measurement) -> None:
         """Keeps a measurement in memory; what is forgotten for it would be measured again."""
+        known = self._by_key.pop(key, None)
         self._by_key[key] = measured
-        self._bytes += measured.nbytes
+        self._bytes += measured.nbytes - (0 if known is None else known.nbytes)
         if self._bytes > MOST_BYTES:
             for old in list(self._by_key)[: len(self._by_key) // 2]:
                 del self._by_key[old]
@@ -92,7 +100,7 @@ class Cache:
 
 
 class _Table:
-    """The table `evaluation` of a workspace file; `stored` is what earlier runs left there."""
+    """The table `evaluation` of a workspace file, as far as it is about these keys."""
 
     def __init__(self, keys: dict[str, str], workspace: str | Path) -> None:
         self._keys = keys
@@ -104,13 +112,24 @@ class _Table:
             with _private_files(), self._tracer.running(create):
                 self._connection.execute(create)
             with keeping_interrupts():
-                self.stored = self._load()
+                self._stored = bool(self._rows("LIMIT 1"))
         except duckdb.Error as error:
             self._connection.close()
             raise EngineError(
                 f"Workspace {workspace} was not made by this version of sqlanon. Give another "
                 f"file, or delete this one. {str(error).splitlines()[0]}"
             ) from error
+
+    def find(self, schemes: list[str]) -> dict[str, Measurement]:
+        """What the table has of some schemes.
+
+        A table that had nothing when it was opened is not asked: what has been written to it
+        since then was in memory.
+        """
+        if not self._stored:
+            return {}
+        with keeping_interrupts():
+            return self._rows("AND scheme IN (SELECT UNNEST(?))", schemes)
 
     def put(self, scheme: str, measured: Measurement) -> None:
         """Keeps a measurement; it is written behind, together with others."""
@@ -147,9 +166,12 @@ class _Table:
         with _private_files():
             self._connection.close()
 
-    def _load(self) -> dict[str, Measurement]:
-        with self._tracer.running(SELECT) as running:
-            found = self._connection.execute(SELECT, list(self._keys.values())).fetchall()
+    def _rows(self, which: str, *arguments: object) -> dict[str, Measurement]:
+        statement = f"{SELECT} {which}"
+        with self._tracer.running(statement) as running:
+            found = self._connection.execute(
+                statement, [*self._keys.values(), *arguments]
+            ).fetchall()
             running.rows = len(found)
         names = [d[0] for d in self._connection.description or ()]
         return {

@@ -154,8 +154,8 @@ class Evaluator:
         detail = self._needed
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
-        found = {key: self._cache.get(batch, row, detail) for key, row in first.items()}
-        missing = [first[key] for key, known in found.items() if known is None]
+        found = self._cache.known(batch, first, detail)
+        missing = [row for key, row in first.items() if key not in found]
         if missing:
             fresh = batch.take(missing)
             for i, measured in enumerate(self._measure_all(fresh, detail)):
@@ -163,7 +163,7 @@ class Evaluator:
                     found[fresh.keys[i]] = measured
                     self._cache.put(fresh, i, measured)
                     self.effort.distinct += 1
-        return [found[key] for key in batch.keys]
+        return [found.get(key) for key in batch.keys]
 
     @property
     def _needed(self) -> Detail:

@@ -26,7 +26,7 @@ from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_
 from sqlanon.evaluate.plan import Group
 from sqlanon.evaluate.pulse import EVERY, Pulse
 from sqlanon.histogram import Histogram, Tally
-from sqlanon.measurement import EVERY_CLASS, Detail, Ints
+from sqlanon.measurement import Detail, Ints
 from sqlanon.render import render
 from sqlanon.scheme import Batch
 
@@ -141,8 +141,9 @@ class Workbench:
 
         Fine schemes have many classes and, as their smallest sizes alone exceed the budget,
         none to suppress: of many schemes only those that have some are asked for classes.
+        Where every row may be suppressed, nearly all have some.
         """
-        at_once = detail == EVERY_CLASS or not self._asks_for_details
+        at_once = detail.budget >= self._histogram.rows or not self._asks_for_details
         if not detail.budget or at_once or len(group.members) < MANY:
             return self.query(database, layout, group, words, detail)
         sizes = self.query(database, layout, group, words, Detail())
