@@ -108,7 +108,8 @@ def test_seeds() -> None:
         assert row["feasible"] == 2
         assert all(k >= 50 for k in row["k"])
         assert row["worst_gap"] >= 0
-    assert max(row["share_best"] for row in found["k_pref 50"].values()) > 0
+        assert row["good"] == sum(each["ach"] <= 1.005 * 0.44894473 for each in row["seeds"])
+        assert 0 < row["processor"] <= row["most_processor"]
 
 
 def test_nsga2_gives_the_same_with_numpy() -> None:

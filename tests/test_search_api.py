@@ -15,7 +15,7 @@ from small_table import changed, without_further, write_folder
 
 import sqlanon
 from sqlanon.api.search import METHODS
-from sqlanon.errors import ArgumentError
+from sqlanon.errors import ArgumentError, SearchError
 
 SCORES = ["k", "k_max", "classes", "suppressed", "nwp", "necd", "ach", "pref_dev", "glm",
           "glm_share", "dcn", "ce"]  # fmt: skip
@@ -212,6 +212,19 @@ def test_time_and_patience(tmp_path: Path, method: str) -> None:
     result = search(tmp_path, {"method": method, "patience": 1})
     assert result.stopped in ("patience", "finished")
     assert result.reproducible is True
+
+
+def test_the_effort_of_a_search(tmp_path: Path) -> None:
+    """The policy names it, an argument replaces it, and no other method has one."""
+    one_round = {"exact": 0, "rounds": 1}
+    file = write_search_folder(tmp_path, one_round | {"effort": "thorough"})
+    with sqlanon.load(file) as anonymizer:
+        assert "found nothing better" in anonymizer.search().notes[0]
+        assert "ended after 1 round" in anonymizer.search(effort="default").notes[0]
+        with pytest.raises(ArgumentError, match="`effort` is a setting of auto; front has none"):
+            anonymizer.search(method="front", effort="thorough")
+        with pytest.raises(SearchError, match="effort must be default or thorough, not 'much'"):
+            anonymizer.search(effort="much")
 
 
 def test_a_workspace_keeps_what_a_search_measured(tmp_path: Path) -> None:

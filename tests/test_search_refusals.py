@@ -17,7 +17,7 @@ from sqlanon.policy.methods import MINIMIZE_ACH, SETTINGS
 
 SHARE = "expected a number from 0 to 1"
 OPERATORS = "expected 'new', 'new_strangers' or 'trad'"
-NOT_OF_AUTO = "is not a setting of auto; it has: cuts, evaluations, exact, rounds"
+NOT_OF_AUTO = "is not a setting of auto; it has: cuts, effort, evaluations, exact, rounds"
 
 
 def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.SearchResult:
@@ -35,7 +35,7 @@ def search(folder: Path, section: dict[str, Any], **keys: Any) -> sqlanon.Search
         ),
         (
             {"rounds": 1, "bias": 2},
-            "bias: is not a setting of auto; it has: cuts, evaluations, exact, rounds",
+            "bias: is not a setting of auto; it has: cuts, effort, evaluations, exact, rounds",
         ),
         (
             {"method": "reference-direction", "exact": 9},

@@ -89,10 +89,11 @@ the way to the preference leads along the trade-off of the two."""
 WALK_SETTINGS = frozenset({"start", "points", "cuts", *(f.name for f in fields(Nsga2Settings))})
 
 
-def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
+def method_of(policy: Policy, name: str | None, effort: str | None = None) -> tuple[Method, Any]:
     """The method to use, the policy's or the named one, and its settings.
 
-    What a policy sets is for its own method; another one runs with its defaults.
+    What a policy sets is for its own method; another one runs with its defaults. `effort`
+    replaces that of the policy.
     """
     section = policy.section.search
     wanted = optional(text, "method", name, "the name of a method") or section.method
@@ -101,9 +102,12 @@ def method_of(policy: Policy, name: str | None) -> tuple[Method, Any]:
     if wanted not in METHODS:
         raise ArgumentError(f"there is no `method` {wanted!r}; there are {', '.join(METHODS)}")
     method = METHODS[wanted]
+    if effort is not None and "effort" not in settings_of(method):
+        raise ArgumentError(f"`effort` is a setting of auto; {wanted} has none")
+    instead = {} if effort is None else {"effort": effort}
     if wanted != section.method:
-        return method, method.settings()
-    given = section.model_dump(exclude=set(section.COMMON), exclude_none=True)
+        return method, method.settings(**instead)
+    given = section.model_dump(exclude=set(section.COMMON), exclude_none=True) | instead
     cuts = given.pop("cuts", method.cuts)
     settings = method.settings(**given)
     if getattr(settings, "given_k", False):

@@ -93,18 +93,19 @@ class Searching(Assessing):
         k: int | Sequence[int] | None = None,
         method: str | None = None,
         seed: int | None = None,
+        effort: str | None = None,
         watch: Watch | None = None,
     ) -> SearchResult:
-        """Searches as the policy says; `method` and `seed` replace the policy's.
+        """Searches as the policy says; `method`, `seed` and `effort` replace the policy's.
 
         `k` is searched for instead of the policy's k, which is the least that it may be; of
-        several k each has an answer in the result. Another method than the policy's runs with its
-        default settings. A `watch` follows the search and can end it early; without one the
-        policy's seconds and patience apply.
+        several k each has an answer in the result. `effort` is "default" or "thorough", for auto
+        only. Another method than the policy's runs with its default settings. A `watch` follows
+        the search and can end it early; without one the policy's seconds and patience apply.
         """
         section = self.policy.section.search
         wanted = self._wanted_k(k)
-        chosen, settings = method_of(self.policy, method)
+        chosen, settings = method_of(self.policy, method, effort)
         given = optional(whole_number, "seed", seed, 0)
         number = section.seed if given is None else given
         if not isinstance(watch, Watch | None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -41,3 +42,23 @@ class Wholes(click.ParamType[tuple[int, ...]]):
             return value
         parts = str(value).split(",")
         return tuple(self._each.convert(part.strip(), param, ctx) for part in parts)
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds above 0."""
+
+    name = "number"
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            number: float = super().convert(value, param, ctx)
+        except click.BadParameter:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number above 0", param, ctx)
+        return number

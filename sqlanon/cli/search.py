@@ -15,7 +15,7 @@ from sqlanon.api.search import METHODS, WALK
 from sqlanon.api.solution import format_label
 from sqlanon.api.used_files import Used, files_of
 from sqlanon.api.written import RESULT, refuse_to_replace
-from sqlanon.cli.numbers import Whole, Wholes
+from sqlanon.cli.numbers import Seconds, Whole, Wholes
 from sqlanon.cli.output import (
     REQUIREMENT_FAILS,
     console,
@@ -57,6 +57,10 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.option("--k", type=Wholes(1), help="Instead of the policy's k, such as 5,10,20: one run.")
 @click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
 @click.option(
+    "--thorough", is_flag=True, help="Search until nothing better is found, which takes minutes."
+)
+@click.option("--seconds", type=Seconds(), help="End with the best so far after so many seconds.")
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -83,6 +87,8 @@ def search(
     method: str | None,
     k: tuple[int, ...] | None,
     seed: int | None,
+    thorough: bool,
+    seconds: float | None,
     output: Path,
     resume: Path | None,
     workspace: Path | None,
@@ -115,6 +121,10 @@ def search(
             raise click.UsageError(f"--resume goes with --method {WALK}, not with {name}")
         if k is not None and name == WALK:
             raise click.UsageError(f"--k does not go with --method {WALK}")
+        if thorough and name != "auto":
+            raise click.UsageError(f"--thorough goes with --method auto, not with {name}")
+        if seconds is None:
+            seconds = section.seconds
         if not quiet:
             for caution in anonymizer.cautions:
                 click.echo(f"note: {format_label(caution)}", err=True)
@@ -122,9 +132,18 @@ def search(
             screen = Console(stderr=True, highlight=False) if as_json else console()
             kept = [each for each in used if each.path != resume]  # a walk may be saved again
             kept.append(Used(output, "where the result goes"))
-            result = walk(anonymizer, resume, seed=seed, used=kept, quiet=quiet, screen=screen)
+            result = walk(
+                anonymizer,
+                resume,
+                seed=seed,
+                step_seconds=seconds,
+                used=kept,
+                quiet=quiet,
+                screen=screen,
+            )
         else:
-            result = _searched(anonymizer, name, k, seed, quiet=quiet)
+            effort = "thorough" if thorough else None
+            result = _searched(anonymizer, name, k, seed, effort, seconds, quiet=quiet)
         said = anonymizer.cautions
     feasible = any(each.feasible is not False for each in result.solutions)
     if name == WALK and result.chosen is None and feasible:
@@ -152,13 +171,15 @@ def _searched(
     name: str,
     k: tuple[int, ...] | None,
     seed: int | None,
+    effort: str | None,
+    seconds: float | None,
     *,
     quiet: bool,
 ) -> SearchResult:
     """What a method finds; its progress is shown until then."""
-    section = anonymizer.policy.section.search
-    with watching(name, quiet=quiet, seconds=section.seconds, patience=section.patience) as watch:
-        return anonymizer.search(k=k, method=name, seed=seed, watch=watch)
+    patience = anonymizer.policy.section.search.patience
+    with watching(name, quiet=quiet, seconds=seconds, patience=patience) as watch:
+        return anonymizer.search(k=k, method=name, seed=seed, effort=effort, watch=watch)
 
 
 def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:

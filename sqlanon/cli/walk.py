@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -61,6 +62,7 @@ def walk(
     resume: Path | None,
     *,
     seed: int | None,
+    step_seconds: float | None,
     used: Sequence[Used],
     quiet: bool,
     screen: Console,
@@ -68,9 +70,11 @@ def walk(
     """Walks until the user takes a solution or quits; the result holds all efficient ones.
 
     It ends as well when standard input does, and when nothing feasible is found; the result
-    then holds what came closest. Files in `used` are never saved to.
+    then holds what came closest. A step ends after `step_seconds`. Files in `used` are never
+    saved to.
     """
     exploration = _exploration(anonymizer, resume, seed)
+    exploration.limits = replace(exploration.limits, seconds=step_seconds)
     taken: int | None = None
     seconds = 0.0
     step = exploration.history[-1].step if exploration.history else None

@@ -18,7 +18,7 @@ from sqlanon.policy.fields import Share, Whole
 Judged = TypeVar("Judged")
 
 SETTINGS: Mapping[str, tuple[str, ...]] = {
-    "auto": ("cuts", "evaluations", "exact", "rounds"),
+    "auto": ("cuts", "effort", "evaluations", "exact", "rounds"),
     "nsga2": ("crossover", "cuts", "evaluations", "mutation", "population"),
     "reference-direction": (
         "crossover",

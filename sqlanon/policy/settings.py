@@ -159,9 +159,16 @@ class SearchSection(Section):
         Annotated[Whole, Field(ge=0, le=10_000_000)] | None,
         about("If there are no more schemes than this, all are tried (auto)."),
     ] = None
+    effort: Annotated[
+        Literal["default", "thorough"] | None,
+        about("How long to search: a few rounds, or until nothing better is found (auto)."),
+    ] = None
     rounds: Annotated[
         Annotated[Whole, Field(ge=1, le=1_000)] | None,
-        about("Rounds without anything better before the end, in all and a column (auto)."),
+        about(
+            "Rounds in all; with effort: thorough, rounds without anything better before the "
+            "end, and then for each column that is hidden (auto)."
+        ),
     ] = None
     cuts: Annotated[
         Annotated[Whole, Field(ge=1, le=100_000)] | None,

@@ -27,7 +27,7 @@ from sqlanon.scheme import Bits
 from sqlanon.search.draw import Draw, Drawn
 from sqlanon.search.front import join, take
 from sqlanon.search.infeasible import Infeasible, is_near, packed, refines_any
-from sqlanon.search.polish import Place, place_of
+from sqlanon.search.polish import Place, never, place_of
 from sqlanon.search.prices import Prices
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.screen import least_ach
@@ -42,8 +42,6 @@ STEPS, MOST_STEPS = 0.7, 8_000
 WANTED, STEP, MOST_BOOST = 0.3, 1.1, 10.0
 """Fewer than the share WANTED of the walks moving, less as they cool, raises the heat by the
 factor STEP, up to MOST_BOOST times: how far apart values of neighbours are differs greatly."""
-MOST_ASKED = 120_000
-"""So many schemes are asked for at most; the walks cool in time for that."""
 SHARED = 0.5
 """After this share of the steps the worse half goes on from where the better half is."""
 LESSER, LESSER_UNTIL = 0.3, 0.9
@@ -59,12 +57,12 @@ def anneal(
     starts: Sequence[Place],
     budget: int,
     rng: np.random.Generator,
-    stop: Callable[[float], bool] = lambda cooled: False,
+    stop: Callable[[], bool] = never,
 ) -> Place:
     """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
     Asks for at most `budget` schemes, and cools in time for that. Ends early when `stop`,
-    called after every batch with the share of the walks done so far, says so.
+    called after every batch, says so.
     """
     feasible = [place for place in starts if place.feasible]
     splits = Splits.of_space(problem.space)
@@ -72,17 +70,16 @@ def anneal(
         return min(starts, key=lambda place: place.rank)
     walks = _Walks(problem, feasible)
     steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
-    most = min(budget, MOST_ASKED)
     cooled, boost, asked, shared = 0.0, 1.0, 0, False
     while cooled < 1:
         lesser = LESSER * max(0.0, 1 - cooled / LESSER_UNTIL)
         heat = boost * HOT * (COLD / HOT) ** cooled
-        number = walks.go_on(heat, lesser, most - asked, rng)
+        number = walks.go_on(heat, lesser, budget - asked, rng)
         enough = walks.moved >= WANTED * (1 - cooled) * WALKS
         boost = max(boost / STEP, 1.0) if enough else min(boost * STEP, MOST_BOOST)
         asked += number
-        cooled = max(walks.steps / steps, asked / most)
-        if number and stop(cooled):
+        cooled = max(walks.steps / steps, asked / budget)
+        if number and stop():
             break
         if cooled >= SHARED and not shared:
             shared = True

@@ -1,17 +1,22 @@
 """The default search: the best answer without parameters, beyond the papers.
 
 A space of few schemes is tried whole, and the answer is exact. A larger one is searched in
-rounds that know nothing of each other. A round begins with short runs of NSGA-II from random
+rounds that are independent of each other. A round begins with short runs of NSGA-II from random
 schemes, coarse to fine, most of them for little loss only, since few of the schemes with little
 loss and little bias lie near those that are easy to find. Their best solutions are polished by
 small moves until none improves. From there walks are annealed, and the best they came to is
 polished again.
 
-Good answers often differ in which columns they tell anything of, and no walk leads from one
-such choice to another if one of them is much easier to come upon. So when several rounds in a
-row found nothing better, further ones hide one column each of those that the best answer does
-not hide, and once that finds a better answer this column too. The search ends when that has
-been done several times for each column and found nothing better.
+The default effort ends after a fixed number of rounds with short walks. The thorough effort
+walks longer, and goes on until several rounds in a row found nothing better. Then it hides
+columns: good answers often differ in which columns they keep, and no walk leads from one such
+choice to another if one of them is much easier to find. So further rounds hide one column each
+of those that the best answer does not hide, and once that finds a better answer this column
+too. The thorough search ends when that has been done several times for each column and found
+nothing better.
+
+Effort is counted in rounds and evaluations, never in seconds: the same seed gives the same
+answer on every machine.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import numpy as np
 from sqlanon.errors import SearchError
 from sqlanon.evaluate.pulse import Unfinished
 from sqlanon.metrics import Scores
+from sqlanon.model import counted
 from sqlanon.scheme import Batch, Bits, Space
 from sqlanon.search.anneal import anneal
 from sqlanon.search.enumeration import all_schemes, space_size
@@ -38,25 +44,59 @@ from sqlanon.search.screen import Screen
 
 
 @dataclass(frozen=True)
-class AutoSettings:
-    """How long to search; nobody needs to set any of it.
+class Plan:
+    """What an effort amounts to.
 
-    evaluations   schemes asked for at most, repeated ones included; most searches end before
-    exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
-    rounds        so many rounds in a row must find nothing better, and then so many for each
-                  column that is hidden
+    evaluations   schemes asked for at most, repeated ones included
+    annealed      schemes that the walks of one round ask for at most
+    rounds        rounds in all; where columns are hidden, so many rounds in a row must find
+                  nothing better, and then so many for each column that is hidden
     """
 
-    evaluations: int = 4_000_000
+    evaluations: int
+    annealed: int
+    rounds: int
+    hides_columns: bool
+
+
+EFFORTS = {
+    "default": Plan(evaluations=200_000, annealed=30_000, rounds=4, hides_columns=False),
+    "thorough": Plan(evaluations=4_000_000, annealed=120_000, rounds=2, hides_columns=True),
+}
+
+
+@dataclass(frozen=True)
+class AutoSettings:
+    """How long to search; the defaults suit every table.
+
+    evaluations   schemes asked for at most, repeated ones included; those of the effort if None
+    exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
+    rounds        as in Plan; those of the effort if None
+    effort        "default" or "thorough"
+    """
+
+    evaluations: int | None = None
     exact: int = 20_000
-    rounds: int = 2
+    rounds: int | None = None
+    effort: str = "default"
 
     def __post_init__(self) -> None:
+        if self.effort not in EFFORTS:
+            raise SearchError(f"auto: effort must be {' or '.join(EFFORTS)}, not {self.effort!r}")
         for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
-            if getattr(self, name) < least:
-                raise SearchError(
-                    f"auto: {name} must be at least {least}, not {getattr(self, name)}"
-                )
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SearchError(f"auto: {name} must be at least {least}, not {value}")
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the effort, with what is set instead."""
+        plan = EFFORTS[self.effort]
+        return replace(
+            plan,
+            evaluations=plan.evaluations if self.evaluations is None else self.evaluations,
+            rounds=plan.rounds if self.rounds is None else self.rounds,
+        )
 
 
 SHORT = Nsga2Settings(population=100, evaluations=3_000, crossover=0.8, mutation=0.01)
@@ -65,8 +105,6 @@ COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
 MOST_NODES, FROM_LATTICE = 100_000, 20
 """It also starts from so many nodes of the exact front of a lattice, if that is no larger."""
-USED_UP = 100_000
-"""So many evaluations a search of a large space needs at least."""
 LOSS_ONLY, FOR_LOSS = 1e9, 3
 """A preferred bias under which only the loss counts, and how many runs a round begins with
 for that alone."""
@@ -76,9 +114,9 @@ def auto(
     problem: Problem, settings: AutoSettings, rng: np.random.Generator, watch: Watch
 ) -> Outcome:
     """Every non-dominated solution met, by ascending ach, and the solution to OP."""
-    run = _Run(problem, settings, watch)
+    run = _Run(problem, settings.plan, watch)
     try:
-        if space_size(problem.space) <= min(settings.exact, settings.evaluations):
+        if space_size(problem.space) <= min(settings.exact, settings.plan.evaluations):
             run.try_all()
         else:
             run.in_rounds(rng)
@@ -89,16 +127,15 @@ def auto(
 
 
 class _Run:
-    def __init__(self, problem: Problem, settings: AutoSettings, watch: Watch) -> None:
+    def __init__(self, problem: Problem, plan: Plan, watch: Watch) -> None:
         self._problem = replace(problem, evaluate=self._evaluate)
         self._score = problem.evaluate
-        self._settings = settings
+        self._plan = plan
         self._watch = watch
         self._screens = {problem.space: Screen(problem)}
         self._front = Front(problem.space)
         self._asked = 0
-        # A small budget will be used up; of a large one that is not known before a round cools.
-        self._forecast = settings.evaluations if settings.evaluations <= USED_UP else None
+        self._limit = plan.evaluations  # it only falls
         self._over = False
         self._done = ""
 
@@ -126,7 +163,7 @@ class _Run:
 
     def try_all(self) -> None:
         space = self._problem.space
-        size = self._forecast = space_size(space)
+        size = self._limit = space_size(space)
         for bits in all_schemes(space):
             self._evaluate(space.batch_of_bits(bits))
             if self._report() and self._asked < size:
@@ -134,27 +171,53 @@ class _Run:
         self._done = "exact: every scheme was tried"
 
     def in_rounds(self, rng: np.random.Generator) -> None:
-        """Rounds until several in a row find nothing better, then rounds that hide columns."""
-        space, wanted = self._problem.space, self._settings.rounds
-        start = np.concatenate([_coarse(space), self._lattice_front()])
+        """Searches a space that is too large to be tried whole."""
+        start = np.concatenate([_coarse(self._problem.space), self._lattice_front()])
         if self._problem.start is not None:
             start = np.concatenate([self._problem.start, start])
         if self._over:
             return
-        # How many columns the answer will tell of is not known: at most all.
-        to_come = 1 + wanted + wanted * len(space.columns)
-        best = self._round(self._problem, rng, to_come, distinct(start))
+        best = self._round(self._problem, rng, distinct(start))
+        if self._plan.hides_columns:
+            rounds, stale = self._until_nothing_is_better(best, rng)
+        else:
+            rounds, stale = self._several(best, rng)
+        if self._over:
+            return
+        self._done = (
+            f"of {rounds} rounds the last {stale} found nothing better"
+            if stale
+            else f"ended after {counted(rounds, 'round')}, the last of which found the best "
+            "solution; search.effort: thorough goes on"
+        )
+
+    def _several(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
+        """Goes on for the rounds of the plan, the first of which ended at `best`.
+
+        Returns how many rounds that makes, and how many of the last found nothing better.
+        """
+        rounds, stale, first = 1, 0, self._asked
+        while rounds < self._plan.rounds and not self._over:
+            # The others are shorter than the first.
+            self._limit = min(self._limit, self._asked + (self._plan.rounds - rounds) * first)
+            found = self._varied(best, rng)
+            rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
+            best = min(best, found, key=lambda place: place.rank)
+        return rounds, stale
+
+    def _until_nothing_is_better(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
+        """Rounds until several in a row find nothing better, then rounds that hide columns."""
+        space, wanted = self._problem.space, self._plan.rounds
         rounds, stale = 1, 0
         while stale < wanted and not self._over:
-            to_come = wanted - stale + wanted * len(_open(space, best))
-            found = self._round(self._problem, rng, to_come)
+            found = self._round(self._problem, rng)
             rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
             best = min(best, found, key=lambda place: place.rank)
         hidden: frozenset[int] = frozenset()
         to_hide = _open(space, best) * wanted
         while to_hide and not self._over:
             part = self._without(hidden | {to_hide[0]})
-            found = self._polished(self._problem, self._round(part, rng, len(to_hide)))
+            found = self._polished(self._problem, self._round(part, rng))
             rounds, stale = rounds + 1, stale + 1
             if found.rank < best.rank:
                 # What led there stays hidden: better ones like it may be as hard to come upon.
@@ -162,8 +225,7 @@ class _Run:
                 to_hide = _open(space, best) * wanted
             else:
                 to_hide = to_hide[1:]
-        if not self._over:
-            self._done = f"of {rounds} rounds the last {stale} found nothing better"
+        return rounds, stale
 
     def _lattice_front(self) -> Bits:
         """Of the best lattice nodes for every k those with the least that is feasible, and what
@@ -173,7 +235,7 @@ class _Run:
         """
         space = self._problem.space
         nodes = math.prod(high - low + 1 for low, high in space.limits)
-        if nodes > min(MOST_NODES, self._settings.evaluations // 10):
+        if nodes > min(MOST_NODES, self._plan.evaluations // 2):
             return np.zeros((0, space.positions), dtype=bool)
         inner = Watch(on_progress=lambda _: self._pass_on(inner, whole=False))
         rng, least = np.random.default_rng(0), self._problem.k
@@ -194,17 +256,9 @@ class _Run:
         return part
 
     def _round(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        to_come: int,
-        start: Bits | None = None,
+        self, problem: Problem, rng: np.random.Generator, start: Bits | None = None
     ) -> Place:
-        """Where a round ends: evolved, polished, annealed, polished.
-
-        `to_come` rounds, this one among them, are expected to be as long as this one.
-        """
-        before = self._asked
+        """Where a round ends: evolved, polished, annealed, polished."""
         starts = [self._polished(problem, self._evolved(problem, rng, start))]
         for_loss = replace(problem, preference=replace(problem.preference, bias=LOSS_ONLY))
         for _ in range(FOR_LOSS):
@@ -213,16 +267,36 @@ class _Run:
             place = self._evolved(for_loss, rng, None)
             place = self._judged(self._polished(for_loss, place))
             starts.append(self._polished(problem, place))
+        return self._walked(problem, starts, rng)
+
+    def _varied(self, best: Place, rng: np.random.Generator) -> Place:
+        """Where a round ends that begins at the best answer, each of its columns hidden in turn.
+
+        What is polished without a column keeps others instead.
+        """
+        starts = []
+        for column in _open(self._problem.space, best):
+            if self._over or self._left <= 0:
+                break
+            place = self._polished(self._without(frozenset({column})), self._hidden(best, column))
+            starts.append(self._polished(self._problem, place))
+        return self._walked(self._problem, starts or [best], rng)
+
+    def _hidden(self, place: Place, column: int) -> Place:
+        """A place with one column as coarse as it may be."""
+        space = self._problem.space
+        bits, segment = place.bits.copy(), space.segment(column)
+        bits[segment] = space.demanded[segment]
+        scores = self._problem.evaluate(space.batch_of_bits(bits[None]))
+        return place_of(self._problem, bits[None], scores)
+
+    def _walked(self, problem: Problem, starts: list[Place], rng: np.random.Generator) -> Place:
+        """The best place that walks from some places come to, polished."""
         if self._over:
             return min(starts, key=lambda place: place.rank)
-        cold = self._asked
-
-        def stop(cooled: float) -> bool:
-            round_ = cold - before + (self._asked - cold) / max(cooled, 0.01)
-            self._forecast = min(self._settings.evaluations, int(before + to_come * round_))
-            return self._report(whole=False)
-
-        return self._polished(problem, anneal(problem, starts, self._left, rng, stop))
+        budget = min(self._left, self._plan.annealed)
+        walked = anneal(problem, starts, budget, rng, lambda: self._report(whole=False))
+        return self._polished(problem, walked)
 
     def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
         """The best solution of a short run of NSGA-II.
@@ -259,11 +333,7 @@ class _Run:
 
     @property
     def _left(self) -> int:
-        return self._settings.evaluations - self._asked
-
-    @property
-    def _limit(self) -> int | None:
-        return None if self._forecast is None else max(self._forecast, self._asked)
+        return self._plan.evaluations - self._asked
 
     def _chosen(self) -> int | None:
         """The feasible solution with least ach: the front ascends in it."""
@@ -275,7 +345,8 @@ class _Run:
         best = None if chosen is None else float(self._front.points[chosen, 0])
         k = None if chosen is None else int(self._front.scores.k[chosen])
         lost = None if chosen is None else float(self._front.scores.nwp[chosen])
-        stop = self._watch.step(Progress(self._asked, self._limit, best, k, lost), whole=whole)
+        limit = max(self._limit, self._asked)
+        stop = self._watch.step(Progress(self._asked, limit, best, k, lost), whole=whole)
         self._over = self._over or stop
         return stop
 

@@ -92,9 +92,9 @@ def solve(run: Run, histogram: Histogram, workers: int | None = None) -> Row:
     rule = Suppression.given_k(run.k, run.limit, histogram.rows)
     with Evaluator(histogram, suppression=rule, workers=workers) as evaluator:
         problem = problem_of(evaluator, run.k, run.preference, run.loss)
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         outcome = run.search(problem, run.settings, np.random.default_rng(run.seed), Watch())
-        seconds = time.perf_counter() - start
+        seconds, processor = time.perf_counter() - start, time.process_time() - processor
         effort = asdict(evaluator.effort)
         row = answer(problem, outcome)
     return {
@@ -102,6 +102,7 @@ def solve(run: Run, histogram: Histogram, workers: int | None = None) -> Row:
         **row,
         "evaluations": effort,
         "seconds": seconds,
+        "processor": processor,
         "trajectory": outcome.trajectory,
         "feasible_points": _feasible_points(problem, outcome),
     }

@@ -1,18 +1,22 @@
-"""The same answer from every seed: auto, and NSGA-II with the paper's settings beside it.
+"""A good answer from every seed: auto, and NSGA-II with the paper's settings beside it.
 
     python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only k|weights|bias|taxonomic]
-                                     [--k 2 5 10 25 50 100] [--keep FILE]
+                                     [--k 2 5 10 25 50 100] [--method auto|nsga2]
+                                     [--effort default|thorough] [--keep FILE]
 
 Adult, nine contiguous columns. k: k_pref 2 to 100 at NWP 0.2, NECD 1.0. weights: five weight
-vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01. taxonomic: the
-GENITOR paper's experiment, where NSGA-II does not apply. Two answers are the same when ach, k
-and pref_dev are. The goal is the best answer from 9 of 10 seeds of auto.
+vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01; 0.1 is among
+the weights. taxonomic: the GENITOR paper's experiment, where NSGA-II does not apply.
+
+An answer is good if its ach is at most 0.5 % above the best known one. The goal of auto is a
+good answer from 9 of 10 seeds, for all wishes but necd 0.01.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -22,16 +26,37 @@ import numpy as np
 from adult import nine_columns
 from paper_crossovers import EVERYTHING, K, Plan, histogram_of_rows, table_of
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
-from runs import NO_BIAS, Kept, Row, Run, Search, rank
+from runs import NO_BIAS, Kept, Row, Run, Search
 
 from sqlanon.histogram import Histogram
 from sqlanon.preference import Preference
-from sqlanon.search.auto import AutoSettings, auto
+from sqlanon.search.auto import EFFORTS, AutoSettings, auto
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
 TAXONOMIC = table_of(Plan.rows)
 """The GENITOR paper's table."""
 KS = (2, 5, 10, 25, 50, 100)
+GOOD, ENOUGH = 0.005, 0.9
+"""How far above the best known ach an answer may be, and the share of seeds that must be good."""
+BEST_KNOWN = {
+    "k_pref 2": 0.294025131,
+    "k_pref 5": 0.343574744,
+    "k_pref 10": 0.388718591,
+    "k_pref 25": 0.423489022,
+    "k_pref 50": 0.448944730,
+    "k_pref 100": 0.499903611,
+    "weights wv1": 0.142645922,
+    "weights wv2": 0.088415042,
+    "weights wv3": 0.084845003,
+    "weights wv4": 0.104046523,
+    "weights wv5": 0.098245879,
+    "necd 1.0": 0.221036721,
+    "necd 0.5": 0.189460010,
+    "necd 0.05": 0.053049484,
+    "necd 0.01": 0.0257,
+    "taxonomic": 0.278321887,
+}
+"""The least ach that any run of any search has found for a wish."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +77,7 @@ SETTINGS = {
     "weights": {f"weights {name}": Setting(name, 5, LOSS_AND_BIAS) for name in WEIGHTS},
     "bias": {
         f"necd {necd}": Setting("wv2", 5, Preference(loss=0.2, bias=necd))
-        for necd in (1.0, 0.5, 0.1, 0.05, 0.01)
+        for necd in (1.0, 0.5, 0.05, 0.01)
     },
     "taxonomic": {"taxonomic": Setting(TAXONOMIC, K, NO_BIAS)},
 }
@@ -61,7 +86,7 @@ SETTINGS = {
 def main() -> None:
     options = arguments()
     searches: dict[str, tuple[Search, object]] = {
-        "auto": (auto, AutoSettings(evaluations=options.auto_evaluations)),
+        "auto": (auto, AutoSettings(options.auto_evaluations, effort=options.effort)),
         "nsga2": (nsga2, Nsga2Settings(evaluations=options.nsga2_evaluations)),
     }
     kept = Kept(options.keep)
@@ -74,19 +99,21 @@ def main() -> None:
                 for seed in range(1, options.seeds + 1)
             ]
             for method, (search, settings) in searches.items()
-            if method == "auto" or setting.table != TAXONOMIC
+            if method in options.method and (method == "auto" or setting.table != TAXONOMIC)
         }
-        best = min(rank(row) for rows in runs.values() for row in rows)
+        found = [row["ach"] for rows in runs.values() for row in rows if row["feasible"]]
+        best = min([*found, BEST_KNOWN.get(name, math.inf)])
         result[name] = {method: summary(rows, best) for method, rows in runs.items()}
     if options.json:
         print(json.dumps(result, indent=2))
         return
-    print(
-        f"{options.seeds} seeds: answers equal to the best of all, and how far off the others are"
-    )
+    print(f"{options.seeds} seeds: answers at most {GOOD:.1%} above the best known one")
     for name, by_search in result.items():
         for method, row in by_search.items():
             print(f"{name:<12} {method:<6} {line(row)}")
+    shares = [row["auto"]["share_good"] for row in result.values() if "auto" in row]
+    reached = sum(share >= ENOUGH for share in shares)
+    print(f"auto: {reached} of {len(shares)} wishes with {ENOUGH:.0%} of their answers good")
 
 
 def chosen_settings(only: str | None, ks: list[int]) -> dict[str, Setting]:
@@ -107,33 +134,40 @@ def line(row: Row) -> str:
     if not row["feasible"]:
         return "nothing feasible"
     return (
-        f"{row['share_best']:>5.0%} the best, "
-        f"ach {row['best_ach']:.6f} to {row['worst_ach']:.6f} "
-        f"(+{row['worst_gap']:.2%}), k {row['k']}, "
-        f"{row['seconds']:.1f} s, {row['asked']:,.0f} asked, "
-        f"{row['distinct']:,.0f} distinct"
+        f"{row['good']:>2} good, ach {row['best_ach']:.6f} to {row['worst_ach']:.6f} "
+        f"(+{row['worst_gap']:.2%}), k {row['k']}, {row['seconds']:.1f} s, "
+        f"{row['processor']:.1f} s of processors (at most {row['most_processor']:.1f}), "
+        f"{row['asked']:,.0f} asked, {row['distinct']:,.0f} distinct"
     )
 
 
-def summary(rows: list[Row], best: tuple[float, ...]) -> Row:
+def summary(rows: list[Row], best: float) -> Row:
     """Shares are of all seeds; seconds and evaluations are medians."""
     found = [row for row in rows if row["feasible"]]
     ach = [row["ach"] for row in found]
+    good = sum(value <= best * (1 + GOOD) for value in ach)
     effort = {
         key: float(np.median([row["evaluations"][key] for row in rows]))
         for key in ("asked", "distinct", "queries")
     }
     return {
         "feasible": len(found),
-        "share_best": sum(rank(row) == best for row in rows) / len(rows),
+        "best_known": best,
+        "good": good,
+        "share_good": good / len(rows),
         "best_ach": min(ach, default=None),
         "worst_ach": max(ach, default=None),
-        "worst_gap": max(ach) / best[1] - 1 if ach else None,
+        "worst_gap": max(ach) / best - 1 if ach else None,
         "k": sorted({row["k"] for row in found}),
         "seconds": float(np.median([row["seconds"] for row in rows])),
+        "processor": float(np.median([row["processor"] for row in rows])),
+        "most_processor": max(row["processor"] for row in rows),
         **effort,
         "seeds": [
-            {key: row.get(key) for key in ("seed", "ach", "k", "pref_dev", "seconds", "scheme")}
+            {
+                key: row.get(key)
+                for key in ("seed", "ach", "k", "pref_dev", "seconds", "processor", "scheme")
+            }
             for row in rows
         ],
     }
@@ -150,7 +184,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--keep", type=Path, metavar="FILE", help="runs done, shared with papers.py"
     )
-    parser.add_argument("--auto-evaluations", type=int, default=AutoSettings.evaluations)
+    parser.add_argument("--method", nargs="+", choices=("auto", "nsga2"), default=["auto", "nsga2"])
+    parser.add_argument("--effort", choices=tuple(EFFORTS), default="default", help="of auto")
+    parser.add_argument("--auto-evaluations", type=int, help="instead of those of the effort")
     parser.add_argument("--nsga2-evaluations", type=int, default=Nsga2Settings.evaluations)
     return parser.parse_args()
 

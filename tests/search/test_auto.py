@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ from sqlanon.search.auto import FOR_LOSS, AutoSettings, auto
 from sqlanon.search.enumeration import all_schemes, space_size
 from sqlanon.search.nsga2 import nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
+from sqlanon.search.polish import polish
 from sqlanon.search.problem import Problem
 
 AIM = Preference(loss=0.3, bias=0.3)
 ROUNDS = AutoSettings(exact=0)
+THOROUGH = AutoSettings(exact=0, effort="thorough")
 
 Answer = tuple[float, int, float]
 
@@ -147,37 +150,73 @@ def reaches_the_optimum(seed: int) -> bool:
         return answer(problem, found) == wanted
 
 
-def test_rounds_say_that_nothing_better_was_found() -> None:
+@pytest.mark.parametrize("rounds", [2, 4])
+def test_the_default_effort_is_a_number_of_rounds(rounds: int) -> None:
+    """Where the first round finds the optimum, the others find nothing better."""
     with problem_of(random_histogram(2), 4, AIM, 1) as problem:
-        found = run(problem, replace(ROUNDS, rounds=2))
+        wanted = optimum(problem, every_scheme(problem.space))
+        found = run(problem, replace(ROUNDS, rounds=rounds))
+        assert answer(problem, found) == wanted
+    assert found.notes == (f"of {rounds} rounds the last {rounds - 1} found nothing better",)
+    assert (found.stopped, found.reproducible) == ("finished", True)
+
+
+def test_a_last_round_that_was_the_best_is_a_reason_to_go_on() -> None:
+    with problem_of(random_histogram(2), 4, AIM, 1) as problem:
+        (note,) = run(problem, replace(ROUNDS, rounds=1)).notes
+    assert "ended after 1 round," in note
+    assert "effort: thorough" in note
+
+
+def test_the_thorough_effort_ends_when_rounds_find_nothing_better() -> None:
+    with problem_of(random_histogram(2), 4, AIM, 1) as problem:
+        found = run(problem, replace(THOROUGH, rounds=2))
     rounds, last = int(found.notes[0].split()[1]), int(found.notes[0].split()[5])
     assert rounds > last >= 2
     assert found.notes == (f"of {rounds} rounds the last {last} found nothing better",)
     assert (found.stopped, found.reproducible) == ("finished", True)
 
 
-def test_columns_that_the_answer_tells_of_are_hidden_in_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Where the first round finds the optimum, all that follows is known beforehand."""
+def hidden_and_kept(
+    monkeypatch: pytest.MonkeyPatch, settings: AutoSettings, step: str
+) -> tuple[list[tuple[str, ...]], list[str]]:
+    """The columns hidden whenever auto calls a step, and those that its answer keeps.
+
+    The first round finds the optimum, so that all that follows is known beforehand.
+    """
     hidden: list[tuple[str, ...]] = []
+    called = {"nsga2": nsga2, "polish": polish}[step]
 
-    def noted(problem: Problem, *rest: Any) -> Outcome:
+    def noted(problem: Problem, *rest: Any, **options: Any) -> Any:
         hidden.append(tuple(c.name for c in problem.space.columns if c.finest == c.coarsest))
-        return nsga2(problem, *rest)
+        return called(problem, *rest, **options)
 
-    monkeypatch.setattr("sqlanon.search.auto.nsga2", noted)
+    monkeypatch.setattr(f"sqlanon.search.auto.{step}", noted)
     with problem_of(medium_histogram(4), 2, AIM, 1) as problem:
         every = np.concatenate(list(all_schemes(problem.space)))
         wanted = optimum(problem, problem.space.batch_of_bits(every))
-        found = run(problem, replace(ROUNDS, rounds=2))
+        found = run(problem, settings)
         assert answer(problem, found) == wanted
         assert found.chosen is not None
         partitions = found.solutions.scheme(found.chosen).partitions
-        told = [c.name for c, p in zip(problem.space.columns, partitions, strict=True) if p.cuts]
+        kept = [c.name for c, p in zip(problem.space.columns, partitions, strict=True) if p.cuts]
+    assert kept
+    return hidden, kept
+
+
+def test_the_thorough_effort_hides_the_columns_of_the_answer_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hidden, kept = hidden_and_kept(monkeypatch, replace(THOROUGH, rounds=2), "nsga2")
     each = 1 + FOR_LOSS
-    assert told
-    assert hidden == [()] * 3 * each + [(name,) for name in told * 2 for _ in range(each)]
+    assert hidden == [()] * 3 * each + [(name,) for name in kept * 2 for _ in range(each)]
+
+
+def test_later_rounds_of_the_default_effort_begin_without_a_column_of_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hidden, kept = hidden_and_kept(monkeypatch, replace(ROUNDS, rounds=3), "polish")
+    assert [names for names in hidden if names] == [(name,) for name in kept * 2]
 
 
 def same(a: Outcome, b: Outcome) -> bool:
@@ -241,6 +280,17 @@ def test_never_more_evaluations_than_asked(evaluations: int) -> None:
     assert {step.limit for step in steps} == {evaluations}
     assert (found.stopped, found.reproducible, found.notes) == ("evaluations", True, ())
     assert len(found.solutions)
+
+
+@pytest.mark.parametrize("settings", [ROUNDS, replace(THOROUGH, rounds=1), AutoSettings()])
+def test_the_forecast_only_falls(settings: AutoSettings) -> None:
+    steps: list[Progress] = []
+    with problem_of(medium_histogram(1), 4, AIM, 1) as problem:
+        run(problem, settings, watch=Watch(on_progress=steps.append))
+    limits = [step.limit for step in steps if step.limit is not None]
+    assert len(limits) == len(steps)
+    assert all(step.evaluations <= limit for step, limit in zip(steps, limits, strict=True))
+    assert all(later <= earlier for earlier, later in pairwise(limits))
 
 
 def interrupting(at: int) -> tuple[Watch, Callable[[], int]]:
@@ -320,8 +370,9 @@ def test_patience_counts_generations_and_polished_solutions(patience: int) -> No
         ({"evaluations": 0}, "evaluations must be at least 1, not 0"),
         ({"exact": -1}, "exact must be at least 0, not -1"),
         ({"rounds": 0}, "rounds must be at least 1, not 0"),
+        ({"effort": "huge"}, "effort must be default or thorough, not 'huge'"),
     ],
 )
-def test_settings_are_checked(wrong: dict[str, int], message: str) -> None:
+def test_settings_are_checked(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(SearchError, match=message):
         AutoSettings(**wrong)
