@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import duckdb
@@ -247,6 +248,28 @@ def test_a_full_memory_forgets_the_older_half(monkeypatch: pytest.MonkeyPatch) -
         assert evaluator.effort.distinct == 4
         assert equal(evaluator.score(batch), wanted), "the forgotten ones are measured again"
         assert 4 < evaluator.effort.distinct < 8
+
+
+def test_memory_is_counted_as_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own account of it, which knows the arrays of numpy, is the measure."""
+    rng = np.random.default_rng(1)
+    table = pa.table({name: rng.integers(0, 20, 3_000) for name in "abcd"})
+    histogram = count(open_source(data=table), [Quasi(name) for name in "abcd"])
+    schemes = rng.random((2_000, histogram.space.positions)) < 0.2
+    batches = [histogram.space.batch_of_bits(part) for part in np.split(schemes, 10)]
+    with Evaluator(histogram, workers=1) as evaluator:
+        evaluator.score(batches[0])
+        tracemalloc.start()
+        for batch in batches[1:]:
+            evaluator.score(batch)
+        taken, _ = tracemalloc.get_traced_memory()
+        counted_bytes = evaluator._cache._bytes
+        monkeypatch.setattr("sqlanon.evaluate.cache.MOST_BYTES", counted_bytes // 4)
+        evaluator.score(histogram.space.batch_of_bits(schemes[:50] ^ schemes[50:100]))
+        left, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert taken < counted_bytes
+    assert left < taken / 2, "what is forgotten is let go"
 
 
 def test_a_damaged_workspace_may_be_deleted(workspace: Path) -> None:
