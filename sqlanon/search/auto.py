@@ -49,19 +49,20 @@ class Plan:
 
     evaluations   schemes asked for at most, repeated ones included
     annealed      schemes that the walks of one round ask for at most
-    rounds        rounds in all; where columns are hidden, so many rounds in a row must find
+    rounds        rounds in all; of a search that goes on, so many rounds in a row must find
                   nothing better, and then so many for each column that is hidden
+    goes_on       whether the search goes on until nothing better is found
     """
 
     evaluations: int
     annealed: int
     rounds: int
-    hides_columns: bool
+    goes_on: bool
 
 
 EFFORTS = {
-    "default": Plan(evaluations=200_000, annealed=30_000, rounds=4, hides_columns=False),
-    "thorough": Plan(evaluations=4_000_000, annealed=120_000, rounds=2, hides_columns=True),
+    "default": Plan(evaluations=200_000, annealed=30_000, rounds=4, goes_on=False),
+    "thorough": Plan(evaluations=4_000_000, annealed=120_000, rounds=2, goes_on=True),
 }
 
 
@@ -105,6 +106,8 @@ COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
 MOST_NODES, FROM_LATTICE = 100_000, 20
 """It also starts from so many nodes of the exact front of a lattice, if that is no larger."""
+MOST_HIDDEN = 10
+"""So many columns a later round of the default effort hides in turn, drawn from all if more."""
 LOSS_ONLY, FOR_LOSS = 1e9, 3
 """A preferred bias under which only the loss counts, and how many runs a round begins with
 for that alone."""
@@ -178,18 +181,12 @@ class _Run:
         if self._over:
             return
         best = self._round(self._problem, rng, distinct(start))
-        if self._plan.hides_columns:
+        if self._plan.goes_on:
             rounds, stale = self._until_nothing_is_better(best, rng)
         else:
             rounds, stale = self._several(best, rng)
-        if self._over:
-            return
-        self._done = (
-            f"of {rounds} rounds the last {stale} found nothing better"
-            if stale
-            else f"ended after {counted(rounds, 'round')}, the last of which found the best "
-            "solution; search.effort: thorough goes on"
-        )
+        if not self._over:
+            self._done = _account(rounds, stale)
 
     def _several(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
         """Goes on for the rounds of the plan, the first of which ended at `best`.
@@ -198,7 +195,7 @@ class _Run:
         """
         rounds, stale, first = 1, 0, self._asked
         while rounds < self._plan.rounds and not self._over:
-            # The others are shorter than the first.
+            # The others are seldom longer than the first.
             self._limit = min(self._limit, self._asked + (self._plan.rounds - rounds) * first)
             found = self._varied(best, rng)
             rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
@@ -274,8 +271,10 @@ class _Run:
 
         What is polished without a column keeps others instead.
         """
-        starts = []
-        for column in _open(self._problem.space, best):
+        starts, columns = [], _open(self._problem.space, best)
+        if len(columns) > MOST_HIDDEN:
+            columns = rng.choice(columns, MOST_HIDDEN, replace=False).tolist()
+        for column in columns:
             if self._over or self._left <= 0:
                 break
             place = self._polished(self._without(frozenset({column})), self._hidden(best, column))
@@ -366,6 +365,16 @@ class _Run:
             reproducible=ended not in UNREPEATABLE,
             notes=(self._done,) if self._done else (),
         )
+
+
+def _account(rounds: int, stale: int) -> str:
+    """A note on how a search in rounds ended, the last `stale` of which found nothing better."""
+    if stale:
+        return f"of {rounds} rounds the last {stale} found nothing better"
+    return (
+        f"ended after {counted(rounds, 'round')}, the last of which found the best solution; "
+        "search.effort: thorough goes on"
+    )
 
 
 def _open(space: Space, place: Place) -> list[int]:

@@ -14,7 +14,7 @@ from sqlanon.search.moves import Changes, columns_of
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.taxonomy import Splits
 
-MOST = 1_000_000
+MOST = 200_000
 """So many changes of a column are remembered, then all are forgotten."""
 CHUNK = 20_000_000
 """Bits worked on at a time: between two such parts a search can end."""
