@@ -40,11 +40,12 @@ from sqlanon.suppression import Suppression
 LARGEST = 20_000
 """Schemes of an instance at most."""
 BRED = GenitorSettings(population=50, evaluations=3_000, brood=10)
+THOROUGH = AutoSettings(exact=0, evaluations=20_000, effort="thorough")
 SEARCHES: dict[str, tuple[Search, Any, LossName]] = {
     "nsga2 as published": (nsga2, Nsga2Settings(), LossName.NWP),
     "nsga2, mutation 0.03": (nsga2, Nsga2Settings(evaluations=5_000, mutation=0.03), LossName.NWP),
     "auto": (auto, AutoSettings(), LossName.NWP),
-    "auto in rounds": (auto, AutoSettings(exact=0, evaluations=20_000), LossName.NWP),
+    "auto in rounds": (auto, THOROUGH, LossName.NWP),
     "genitor NEW": (genitor, BRED, LossName.GLM),
     "genitor NEW, strangers": (genitor, replace(BRED, crossover="new_strangers"), LossName.GLM),
     "genitor TRAD": (genitor, replace(BRED, crossover="trad"), LossName.GLM),

@@ -48,7 +48,7 @@ class Plan:
     trials: int = 15
     brood: int = 20
     auto_seeds: tuple[int, ...] = (1, 2)
-    auto: AutoSettings = field(default_factory=AutoSettings)
+    auto: AutoSettings = field(default_factory=lambda: AutoSettings(effort="thorough"))
 
 
 QUICK = Plan(

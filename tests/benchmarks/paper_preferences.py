@@ -57,7 +57,7 @@ class Plan:
     weights: tuple[str, ...] = tuple(WEIGHTS)
     biases: tuple[float, ...] = (1.0, 0.5, 0.1, 0.05, 0.01)
     genitor: GenitorSettings = field(default_factory=lambda: GenitorSettings(brood=20))
-    auto: AutoSettings = field(default_factory=AutoSettings)
+    auto: AutoSettings = field(default_factory=lambda: AutoSettings(effort="thorough"))
 
 
 QUICK = Plan(
