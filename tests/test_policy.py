@@ -121,7 +121,11 @@ def test_a_hierarchy_has_one_builder() -> None:
         ({}, "columns: found {}, expected columns, such as age: {role: quasi}"),
         (["age"], "columns: found ['age'], expected columns, such as age: {role: quasi}"),
         ({"age": None}, f"columns.age: found nothing, expected keys such as {COLUMN_KEYS}"),
-        ({"age": "quasi"}, f"columns.age: found 'quasi', expected keys such as {COLUMN_KEYS}"),
+        (
+            {"age": "quasi"},
+            f"columns.age: found 'quasi', expected keys such as {COLUMN_KEYS}; did you mean "
+            "{role: quasi}?",
+        ),
         ({"age": {}}, f"columns.age.role: is missing; expected {ROLES}"),
         (
             {"age": {"role": "Qasi"}},

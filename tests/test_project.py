@@ -19,6 +19,7 @@ TOP_LEVEL = {
     "CONTRIBUTING.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "docs",
     "examples",
     "hierarchies",

@@ -115,10 +115,10 @@ SLOW = """
 import time
 from sqlanon.evaluate import Evaluator
 score = Evaluator.score
-def slow(self, batch):
+def slow(self, *arguments, **options):
     for _ in range(600):
         time.sleep(0.1)
-    return score(self, batch)
+    return score(self, *arguments, **options)
 Evaluator.score = slow
 """
 

@@ -111,7 +111,7 @@ def folders_in(query: str) -> list[Path]:
     """The folders of the files that a query names; of a pattern, the part without wildcards."""
     try:
         parsed = [each for each in sqlglot.parse(query, dialect="duckdb") if each]
-    except (sqlglot.ParseError, sqlglot.TokenError):
+    except (sqlglot.ParseError, sqlglot.TokenError, RecursionError):
         return []  # refused later, with the reason
     tables = [table for each in parsed for table in each.find_all(exp.Table)]
     named = [table for table in tables if isinstance(table.this, exp.Identifier)]
