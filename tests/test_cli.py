@@ -334,3 +334,9 @@ def test_the_shell_completes_commands(tmp_path: Path) -> None:
     words = {"COMP_WORDS": "sqlanon pub", "COMP_CWORD": "1", "_SQLANON_COMPLETE": "bash_complete"}
     done = process(tmp_path, **words)
     assert done.out == "plain,publish\n"
+
+
+def test_a_number_of_more_than_64_bits_is_wrong_usage(run: Run) -> None:
+    said = message(2, run("search", "policy.yml", "--seed", "9" * 400))
+    assert "too large" in said
+    assert len(said) < 400

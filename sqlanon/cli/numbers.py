@@ -19,8 +19,10 @@ class Whole(click.IntRange):
         try:
             number: int = super().convert(value, param, ctx)
         except click.BadParameter:
-            shown = value if len(str(value)) < 40 else f"{str(value)[:40]}…"
-            self.fail(f"{shown} is not {self._words}, or too large", param, ctx)
+            text = str(value).strip()
+            if text.isdecimal() and len(text) > 18:
+                self.fail(f"{text[:18]}… is too large; give at most {self.max}", param, ctx)
+            self.fail(f"{text[:40]} is not {self._words}", param, ctx)
         return number
 
 
