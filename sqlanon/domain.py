@@ -213,8 +213,9 @@ def _are_days(values: Sequence[Value]) -> bool:
 
     Midnight of another time zone is another moment, so values with one are written out.
     """
+    # By their texts: a timestamp in nanoseconds may have a few that its time() does not show.
     return bool(values) and all(
-        isinstance(value, dt.datetime) and value.tzinfo is None and value.time() == dt.time()
+        isinstance(value, dt.datetime) and format_value(value) == f"{value.date()} 00:00:00"
         for value in values
     )
 

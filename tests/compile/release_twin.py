@@ -154,7 +154,7 @@ class TwinColumn:
             return self.top
         first, last = group[0], group[-1]
         if len(group) == 1 and not self.is_range and not self.lowest_level:
-            return spelled(self.ends[first])
+            return self.spelled(self.ends[first])
         for level, groups in enumerate(self.levels or []):
             node = [i for i, g in enumerate(groups) if g == groups[first]]
             is_named = len(group) > 1 or self.lowest_level > 0
@@ -164,17 +164,23 @@ class TwinColumn:
         if whole and ((self.is_open and self.is_sorted) or (not self.has_null and len(group) > 1)):
             return "*"
         if not self.is_sorted:
-            return "{" + ", ".join(quoted(spelled(self.ends[a])) for a in group) + "}"
-        if self.edges is None and spelled(self.ends[last]) == spelled(math.nan):
-            return f"{spelled(self.ends[first])}+ or NaN"
+            return "{" + ", ".join(quoted(self.spelled(self.ends[a])) for a in group) + "}"
+        if self.edges is None and self.spelled(self.ends[last]) == "nan":
+            return f"{self.spelled(self.ends[first])}+ or NaN"
         if self.is_open and first == 0:
-            return f"<{spelled(self.ends[last + 1])}"
+            return f"<{self.spelled(self.ends[last + 1])}"
         if self.is_open and last == self.width - 1:
-            return f"{spelled(self.ends[first])}+"
+            return f"{self.spelled(self.ends[first])}+"
         if last < self.width - 1:
-            return f"[{spelled(self.ends[first])}, {spelled(self.ends[last + 1])})"
+            return f"[{self.spelled(self.ends[first])}, {self.spelled(self.ends[last + 1])})"
         end = self.ends[-1] if self.edges is None else self.edges[-1]
-        return f"[{spelled(self.ends[first])}, {spelled(end)}]"
+        return f"[{self.spelled(self.ends[first])}, {self.spelled(end)}]"
+
+    def spelled(self, value: Any) -> str:
+        """Timestamps as dates where all that labels may show are at midnight."""
+        shown = self.ends if self.edges is None else self.edges
+        days = all(isinstance(v, dt.datetime) and v.time() == dt.time() for v in shown)
+        return spelled(value.date() if days and isinstance(value, dt.datetime) else value)
 
     @property
     def lowest_level(self) -> int:
