@@ -177,9 +177,11 @@ class TwinColumn:
         return f"[{self.spelled(self.ends[first])}, {self.spelled(end)}]"
 
     def spelled(self, value: Any) -> str:
-        """Timestamps as dates where all that labels may show are at midnight."""
+        """Timestamps without a zone as dates where all that labels may show are at midnight."""
         shown = self.ends if self.edges is None else self.edges
-        days = all(isinstance(v, dt.datetime) and v.time() == dt.time() for v in shown)
+        days = all(
+            isinstance(v, dt.datetime) and v.tzinfo is None and v.time() == dt.time() for v in shown
+        )
         return spelled(value.date() if days and isinstance(value, dt.datetime) else value)
 
     @property
