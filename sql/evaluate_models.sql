@@ -210,10 +210,10 @@ reached AS (
 {% endfor %}
     n_rows,
 {% if labelled %}
-    n_rows - {{ majority }} AS minority,
+    n_rows - {{ majority | sql }} AS minority,
 {% endif %}
 {% for statistic in statistics %}
-    {{ statistic }} AS s{{ loop.index0 }},
+    {{ statistic | sql }} AS s{{ loop.index0 }},
 {% endfor %}
     size
   FROM classes
@@ -221,7 +221,7 @@ reached AS (
 judged AS{% if details %} MATERIALIZED{% endif %} (
   SELECT
     *,
-    {{ violated }} AS bad
+    {{ violated | sql }} AS bad
   FROM reached
 ),
 sizes AS{% if details %} MATERIALIZED{% endif %} (

@@ -1,5 +1,5 @@
 -- yields: evaluation, one row per histogram, label, demands and scheme: the raw numbers of a
---         measurement (see sqlanon/measurement.py); arrays run over class sizes
+--         measurement (see sqlanon/metrics/measurement.py); arrays run over class sizes
 CREATE TABLE IF NOT EXISTS evaluation (
   histogram    VARCHAR NOT NULL,
   label        VARCHAR NOT NULL,

@@ -1,26 +1,19 @@
 """sqlanon: makes a table safe to share, inside the database where it lives."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlanon.api import (
-        Anonymizer,
-        CheckResult,
-        Progress,
-        Release,
-        SearchResult,
-        Solution,
-        Utility,
-        Watch,
-        load,
-    )
-    from sqlanon.api.check import check
+    from sqlanon.anonymizer import Anonymizer, load
+    from sqlanon.audit import CheckResult
+    from sqlanon.checking import check
+    from sqlanon.domain import Scheme
     from sqlanon.errors import SqlanonError
-    from sqlanon.scheme import Scheme
+    from sqlanon.release import Release
+    from sqlanon.search import Progress, SearchResult, Solution, Watch
+    from sqlanon.utility import Utility
 
-__version__ = version("sqlanon")
+__version__ = "0.1.0"
 
 __all__ = [
     "Anonymizer",
@@ -38,7 +31,20 @@ __all__ = [
     "load",
 ]
 
-_ELSEWHERE = {"Scheme": "sqlanon.scheme", "SqlanonError": "sqlanon.errors"}
+_HOME = {
+    "Anonymizer": "sqlanon.anonymizer",
+    "CheckResult": "sqlanon.audit",
+    "Progress": "sqlanon.search",
+    "Release": "sqlanon.release",
+    "Scheme": "sqlanon.domain",
+    "SearchResult": "sqlanon.search",
+    "Solution": "sqlanon.search",
+    "SqlanonError": "sqlanon.errors",
+    "Utility": "sqlanon.utility",
+    "Watch": "sqlanon.search",
+    "check": "sqlanon.checking",
+    "load": "sqlanon.anonymizer",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -48,7 +54,7 @@ def __getattr__(name: str) -> Any:
     that second, so this module imports nothing heavy by itself.
     """
     if name in __all__:
-        found = getattr(import_module(_ELSEWHERE.get(name, "sqlanon.api")), name)
+        found = getattr(import_module(_HOME[name]), name)
         globals()[name] = found
         return found
     try:

@@ -1,7 +1,7 @@
-"""Arguments of the Python interface: of the right type and within their range, or refused.
+"""Checks the arguments of the Python interface: their type and their range.
 
 A message names the argument in backticks, tells what was found, and what is expected. Numbers of
-numpy are numbers; True and False are none, and neither is a text that holds one.
+numpy are numbers; True, False and texts are not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def optional(check: Callable[..., T], name: str, given: Any, *expected: Any) -> 
 def whole_number(name: str, given: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        # 1.0 is told as that, so that one sees why it is no whole number.
+        # 1.0 is shown as 1.0, so that the reader sees why it is no whole number.
         shown = float(given) if isinstance(given, float) else given
         raise ArgumentError(
             f"`{name}` is {_SHORT.repr(shown)}; give a whole number of at least {least}"
@@ -47,16 +47,8 @@ def number_from(name: str, given: Any, least: float) -> float:
     """A finite number of at least `least`."""
     found = _number(given)
     if not least <= found < math.inf:
-        raise refusal(name, given, f"{_a_number(given)} of at least {least:g}")
-    return found
-
-
-def number_above(name: str, given: Any, limit: float) -> float:
-    """A finite number above `limit`."""
-    found = _number(given)
-    if not limit < found < math.inf:
-        words = f"{limit:g}".replace("e-0", "e-")
-        raise refusal(name, given, f"{_a_number(given)} above {words}")
+        kind = "a finite number" if math.isinf(found) else "a number"
+        raise refusal(name, given, f"{kind} of at least {least:g}")
     return found
 
 
@@ -104,15 +96,11 @@ def _is_number(given: Any) -> bool:
 
 
 def _number(given: Any) -> float:
-    """The number; NaN, which is in no range, where it is none."""
+    """The number; NaN, which is in no range, where this is not one."""
     try:
         return float(given) if _is_number(given) else math.nan
     except OverflowError:
         return math.inf
-
-
-def _a_number(found: Any) -> str:
-    return "a finite number" if math.isinf(_number(found)) else "a number"
 
 
 def _shown(found: object) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 from sqlglot import exp
 
 from sqlanon import resources
+from sqlanon.engines import Connection
 
 
 def adult_path() -> Path:
@@ -20,9 +20,7 @@ def people_sql() -> str:
     return resources.path("sql", "datasets", "people.sql").read_text(encoding="utf-8")
 
 
-def create_people(
-    connection: duckdb.DuckDBPyConnection, table: str, rows: int, seed: int = 1
-) -> None:
+def create_people(connection: Connection, table: str, rows: int, seed: int = 1) -> None:
     """Create a table of ``rows`` invented people; the name is one identifier, any text.
 
     The same seed yields the same people on every machine, and a smaller table is the

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 from sqlanon.errors import SqlanonError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+SCHEME_FORMAT, RESULT_FORMAT = "sqlanon scheme", "sqlanon result"
+WALK_FORMAT: Final = "sqlanon walk"
 
 MOST_BYTES = 2**29
 MOST_NESTING = 100
@@ -41,6 +47,41 @@ def read_text(path: str | Path, refusal: type[SqlanonError]) -> str:
     if len(content) > MOST_BYTES:  # as of a device that has no end
         raise refusal(f"{path}: is larger than {MOST_BYTES:,} bytes")
     return text
+
+
+def version_of(
+    document: Mapping[str, Any],
+    format: str,
+    newest: int,
+    origin: str,
+    refusal: type[SqlanonError],
+) -> int:
+    """The version of a document in one of our formats; the first has no `format`.
+
+    Refuses other formats, and versions that a later sqlanon wrote.
+    """
+    found, version = document.get("format", format), document.get("version", 1)
+    if found != format:
+        raise refusal(f"{origin}: its format is {found!r}, not {format!r}")
+    if type(version) is not int or not 1 <= version <= newest:
+        raise refusal(
+            f"{origin}: format version {version!r} is not supported; this sqlanon reads versions "
+            f"1 to {newest} of a {format.removeprefix('sqlanon ')}"
+        )
+    return version
+
+
+def first_mistake(error: ValidationError) -> str:
+    """The first mistake in a document, with the path of its key, and how many others there are."""
+    first, *others = error.errors(include_url=False, include_context=False)
+    more = f" (and {len(others)} more)" if others else ""
+    message: str = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return message + more
+    path = ".".join(map(str, first["loc"])) or "the document"
+    found = "" if first["type"] in ("missing", "extra_forbidden") else f", found {first['input']!r}"
+    what = {"missing": "is missing", "extra_forbidden": "is not a key of this format"}
+    return f"{path}: {what.get(first['type'], message[:1].lower() + message[1:])}{found}{more}"
 
 
 def read_json(path: str | Path, refusal: type[SqlanonError]) -> Any:
@@ -126,7 +167,7 @@ def _faults_of_yaml(origin: str, refusal: type[SqlanonError]) -> Iterator[None]:
     except yaml.YAMLError as error:
         problem = str(error).splitlines()[0]
         raise refusal(f"{origin}: not valid YAML: {problem}") from None
-    except ValueError as error:  # of dates and numbers that look like one but are none
+    except ValueError as error:  # of what looks like a date or a number but is not one
         problem = _problem(error)
         raise refusal(f"{origin}: not valid YAML: {problem}; put text in quotes") from None
     except RecursionError:

@@ -11,6 +11,9 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Self
 
+REQUIREMENT_FAILS = 3
+"""The exit status where a privacy requirement does not hold."""
+
 
 class SqlanonError(Exception):
     """Root of all errors meant for the user."""
@@ -70,7 +73,7 @@ class SchemeError(SqlanonError):
 class NoSolutionError(SchemeError):
     """A search found nothing that reaches the required privacy, so there is no scheme to use."""
 
-    exit_status = 3
+    exit_status = REQUIREMENT_FAILS
 
 
 class SubjectError(SqlanonError):
@@ -114,7 +117,7 @@ class PublishError(SqlanonError):
 class VerificationError(PublishError):
     """The staged release does not hold what the policy requires, so it was not published."""
 
-    exit_status = 3
+    exit_status = REQUIREMENT_FAILS
 
 
 class CertificateError(SqlanonError):

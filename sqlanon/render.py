@@ -20,6 +20,9 @@ from sqlglot import exp
 from sqlanon import resources
 from sqlanon.errors import EngineError
 
+NATIVE = "duckdb"
+"""The dialect that expressions and templates are written in before they are translated."""
+
 
 class RenderError(TypeError):
     """A template or its caller is wrong: a defect of sqlanon, not of anyone's data."""
@@ -31,7 +34,7 @@ class Sql(str):
     __slots__ = ()
 
 
-def render(name: str, *, dialect: str = "duckdb", **context: object) -> Sql:
+def render(name: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     """The SQL of the template `name` below `sql/` (such as "count.sql") in a dialect.
 
     `dialect` is sqlglot's name of one. The text has no newline at its end. The result may be
@@ -41,9 +44,47 @@ def render(name: str, *, dialect: str = "duckdb", **context: object) -> Sql:
     return Sql(_environment(dialect).get_template(name).render(context))
 
 
-def render_text(template: str, *, dialect: str = "duckdb", **context: object) -> Sql:
+def render_text(template: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     """As `render`, for the text of a template instead of its file."""
     return Sql(_environment(dialect).from_string(template).render(context))
+
+
+EXACT = "binary"
+"""The collation under which texts are equal only if they are the same text, in that dialect."""
+
+_COLLATIONS = {
+    "databricks": "UTF8_BINARY",
+    "mysql": "utf8mb4_bin",
+    "postgres": "C",
+    "spark": "UTF8_BINARY",
+    "sqlite": "BINARY",
+}
+"""What other dialects call it."""
+
+
+def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> exp.Expr:
+    """What sqlglot does not translate: collations, and that PostgreSQL hashes bytes.
+
+    Where texts cannot be compared exactly, EngineError is raised, unless `exactly` is False.
+    """
+    if dialect == NATIVE:
+        return expression
+
+    def adapted(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Collate) and node.expression.name == EXACT:
+            if dialect in _COLLATIONS:
+                node.set("expression", exp.to_identifier(_COLLATIONS[dialect], quoted=True))
+            elif exactly:
+                raise EngineError(f"texts cannot be compared exactly on {dialect!r}")
+            else:
+                plain: exp.Expr = node.this
+                return plain
+        if isinstance(node, exp.SHA2) and dialect == "postgres":
+            arguments = [node.this, exp.Literal.string("UTF8")]
+            node.set("this", exp.Anonymous(this="CONVERT_TO", expressions=arguments))
+        return node
+
+    return expression.transform(adapted)
 
 
 def identifier(name: str, dialect: str) -> Sql:
@@ -72,7 +113,7 @@ def sql(expression: exp.Expr, dialect: str) -> Sql:
     _refuse_undefined(expression)
     if not isinstance(expression, exp.Expr):
         raise RenderError(f"the filter `sql` takes a sqlglot expression, not {expression!r}")
-    text = expression.sql(dialect, identify=True)
+    text = in_dialect(expression, dialect).sql(dialect, identify=True)
     _refuse_nul(text, "The SQL")
     return Sql(text)
 

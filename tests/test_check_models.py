@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import pytest
 from command_line import Run, message
 
 import sqlanon
+from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.errors import ArgumentError, CheckError, EngineError
-from sqlanon.hierarchy import Hierarchy
 
 # Two classes of three: flu, flu, gout and flu, NULL, scurvy.
 CSV = """\
@@ -174,29 +175,29 @@ def test_tables_of_the_same_database(run: Run) -> None:
 
 
 USAGE = [
-    (["--l", "2"], "--l speaks of sensitive values; name the column that holds them with "
-     "--sensitive"),
-    (["--alpha", "0.5"], "--alpha speaks of sensitive values"),
-    (["--sensitive", "ill", "--l", "2.5"], "--l is 2.5; distinct l is a whole number"),
-    (["--sensitive", "ill", "--l", "0"], "--l is 0; give a number of at least 1"),
-    (["--sensitive", "ill", "--l", "nan"], "--l is nan; give a number of at least 1"),
-    (["--sensitive", "ill", "--l", "2", "--l-kind", "recursive"], "recursive l needs --c"),
-    (["--sensitive", "ill", "--l-kind", "entropy"], "--l-kind is entropy, but no --l is given"),
+    (["--l", "2"], "--l is for sensitive values; name the column that holds them with --sensitive"),
+    (["--alpha", "0.5"], "--alpha is for sensitive values"),
+    (["--sensitive", "ill", "--l", "2.5"],
+     "--l: found 2.5, expected a whole number for kind distinct"),
+    (["--sensitive", "ill", "--l", "0"], "--l: found 0.0, expected a number of at least 1"),
+    (["--sensitive", "ill", "--l", "nan"], "--l: found nan, expected a finite number of at least"),
+    (["--sensitive", "ill", "--l", "2", "--l-kind", "recursive"], "--c: is missing; kind"),
+    (["--sensitive", "ill", "--l-kind", "entropy"], "--l: is missing; expected a number"),
     (["--sensitive", "ill", "--l", "2", "--c", "3"],
-     "--c is for --l with --l-kind recursive only"),
-    (["--sensitive", "ill", "--t", "1.5"], "--t is 1.5; give a number from 0 to 1"),
-    (["--sensitive", "ill", "--distance", "equal"], "--distance is equal, but no --t is given"),
+     "--c: is for kind recursive; the kind is distinct"),
+    (["--sensitive", "ill", "--t", "1.5"], "--t: found 1.5, expected a number from 0 to 1"),
+    (["--sensitive", "ill", "--distance", "equal"], "--t: is missing; expected a number from 0"),
     (["--sensitive", "ill", "--t", "0.1", "--distance", "hierarchical"],
-     "--distance is hierarchical; give the --hierarchy of 'ill'"),
+     "--distance: hierarchical needs a hierarchy of column 'ill'"),
     (["--sensitive", "ill", "--t", "0.1", "--distance", "ordered"],
-     "--distance is ordered, which needs numbers or dates, and column 'ill' holds VARCHAR; take "
+     "--distance: ordered needs numbers or dates, and column 'ill' holds VARCHAR; take "
      "equal or hierarchical"),
     (["--sensitive", "ill", "--hierarchy", "ill.csv"], "--hierarchy 'ill.csv': write COLUMN=FILE"),
     (["--sensitive", "ill", "--hierarchy", "day=ill.csv"],
      "--hierarchy: 'day' is not named by --sensitive"),
-    (["--sensitive", "ill", "--beta", "0"], "--beta is 0; give a number above 0"),
-    (["--sensitive", "ill", "--delta", "-1"], "--delta is -1; give a number above "),
-    (["--sensitive", "ill", "--alpha", "2"], "--alpha is 2; give a number from 0 to 1"),
+    (["--sensitive", "ill", "--beta", "0"], "--beta: found 0.0, expected a number above 0"),
+    (["--sensitive", "ill", "--delta", "-1"], "--delta: found -1.0, expected a number above 1e-9"),
+    (["--sensitive", "ill", "--alpha", "2"], "--alpha: found 2.0, expected a number from 0 to 1"),
     (["--sensitive", "ill,,day"], "--sensitive 'ill,,day': there is a name missing"),
     (["--sensitive", "age"], "column 'age' is named by --qi and by --sensitive"),
     (["--k-map", "2"], "--k-map counts people of a population; name a table with --population"),
@@ -232,7 +233,7 @@ def test_mistakes(run: Run, options: list[str], said: str) -> None:
 def test_python_speaks_of_arguments(people: pd.DataFrame) -> None:
     with pytest.raises(ArgumentError, match="`k_map` counts people of a population"):
         sqlanon.check(people, ["age"], k_map=2)
-    with pytest.raises(ArgumentError, match="`distance` is ordered, which needs numbers or dates"):
+    with pytest.raises(ArgumentError, match="`distance`: ordered needs numbers or dates"):
         sqlanon.check(people, ["age"], sensitive="ill", t=0.1, distance="ordered")
 
 
@@ -267,8 +268,8 @@ def test_in_python(people: pd.DataFrame, folder: Path) -> None:
     )  # fmt: skip
     assert result.holds
     assert [each.describe() for each in result.required] == [
-        "k = 3", "k-map k = 3", "distinct l = 2 on 'ill'",
-        "t = 0.4 (hierarchical distance) on 'ill'", "beta = 1 on 'ill'", "alpha = 0.7 on 'ill'",
+        "k = 3", "distinct l = 2 on 'ill'", "t = 0.4 (hierarchical distance) on 'ill'",
+        "beta = 1 on 'ill'", "alpha = 0.7 on 'ill'", "k-map k = 3",
     ]  # fmt: skip
     assert result.audit.sensitive[0].t_hierarchical == pytest.approx(1 / 3)
     again = sqlanon.check(people, "age", sensitive="ill", hierarchy={"ill": folder / "ill.csv"})
@@ -276,12 +277,53 @@ def test_in_python(people: pd.DataFrame, folder: Path) -> None:
     whole = sqlanon.check(people, "age", sensitive="ill", reference=people[people.age == "20s"])
     assert math.isinf(whole.audit.sensitive[0].beta)  # nobody there has scurvy
     assert "unbounded" in str(whole)
-    with pytest.raises(ArgumentError, match="`l_kind` is 'any'; it is one of distinct, entropy"):
+    with pytest.raises(ArgumentError, match="`l_kind`: found 'any', expected 'distinct'"):
         sqlanon.check(people, "age", sensitive="ill", l=2, l_kind="any")
-    with pytest.raises(ArgumentError, match="`distance` is 'far'; it is one of equal, ordered"):
+    with pytest.raises(ArgumentError, match="`distance`: found 'far', expected 'equal'"):
         sqlanon.check(people, "age", sensitive="ill", t=0.2, distance="far")
     with pytest.raises(EngineError, match=r"the reference 'nowhere' is neither a file"):
         sqlanon.check(people, "age", sensitive="ill", reference="nowhere")
+
+
+def test_the_privacy_section_of_a_policy(people: pd.DataFrame) -> None:
+    """Its keys mean what they mean in a policy; the shortcuts stand for some of them."""
+    columns = ["ill", "salary"]
+    privacy = {
+        "k": 3,
+        "l_diversity": [{"l": 2, "columns": ["ill"]}, {"l": 3, "columns": ["salary"]}],
+        "alpha_k": {"alpha": 0.7},
+    }
+    result = sqlanon.check(people, "age", sensitive=columns, privacy=privacy, beta=1)
+    assert result.holds
+    assert [each.describe() for each in result.required] == [
+        "k = 3", "distinct l = 2 on 'ill'", "distinct l = 3 on 'salary'", "beta = 1 on 'ill'",
+        "beta = 1 on 'salary'", "alpha = 0.7 on 'ill'", "alpha = 0.7 on 'salary'",
+    ]  # fmt: skip
+    (one,) = sqlanon.check(people, "age", sensitive=columns, privacy={"k": 4}).violations
+    assert one.startswith("k is 3, required 4:")
+    assert sqlanon.check(people, "age", privacy={}).required == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"privacy": {"beta_likeness": {"beta": 0}}}, "privacy.beta_likeness.beta: found 0, expec"),
+        ({"privacy": {"l_divers": {"l": 2}}}, "privacy.l_divers: unknown key; did you mean l_div"),
+        ({"privacy": 3}, "`privacy` is 3; give a mapping"),
+        ({"privacy": {"k": 2}, "k": 3}, "`k` and `privacy` both require a k"),
+        ({"privacy": {"l_diversity": {"l": 3}}, "l": 2}, "`l` and `privacy` both require l_divers"),
+        ({"privacy": {"k_map": 3}}, "`privacy.k_map` counts people of a population"),
+        ({"privacy": {"alpha_k": {"alpha": 0.5, "columns": ["salary"]}}},
+         "privacy.alpha_k.columns: 'salary' is not named by `sensitive`"),
+        ({"privacy": {"alpha_k": {"alpha": 0.5}}, "sensitive": ()},
+         "`privacy.alpha_k` is for sensitive values"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_the_privacy_section(
+    people: pd.DataFrame, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(said)):
+        sqlanon.check(people, "age", **{"sensitive": "ill", **given})
 
 
 def test_people_of_a_population(people: pd.DataFrame) -> None:

@@ -19,11 +19,12 @@ from pydantic import BaseModel
 from small_table import CSV, POLICY, SCHEME, changed, write_folder
 
 import sqlanon
-from sqlanon.api.search import METHODS, WALK, WALK_SETTINGS, settings_of
-from sqlanon.api.solution import DESCRIPTIONS, format_score
 from sqlanon.cli.command import cli
-from sqlanon.policy import PolicySection, parse_policy
+from sqlanon.policy.policy import parse_policy
+from sqlanon.policy.search_keys import SearchSection
+from sqlanon.policy.sections import policy_section
 from sqlanon.resources import path as resource
+from sqlanon.search import METHODS, descriptions, format_score
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -49,9 +50,10 @@ def every_block(language: str) -> list[Any]:
 
 
 def commands(group: click.Group) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from commands(command)
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         yield name, command
 
 
@@ -64,6 +66,8 @@ def section_of(name: str) -> str:
 def policy_keys(model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         yield field.alias or name
+        if model is SearchSection:
+            yield from (key for method in METHODS.values() for key in method.keys)
         for inner in models_in(field.annotation):
             yield from policy_keys(inner)
 
@@ -101,7 +105,7 @@ def test_every_exit_status_is_described(status: int) -> None:
     assert re.search(rf"^\| {status} \| ", text("commands.md"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("key", sorted(set(policy_keys(PolicySection))))
+@pytest.mark.parametrize("key", sorted(set(policy_keys(policy_section()))))
 def test_every_policy_key_is_described(key: str) -> None:
     assert any(row[0] == f"`{key}`" for row in table_rows(text("policy.md")))
 
@@ -109,7 +113,7 @@ def test_every_policy_key_is_described(key: str) -> None:
 def test_the_page_of_the_policy_invents_no_keys() -> None:
     rows = [row for row in table_rows(text("policy.md")) if len(row) == 4]
     named = {row[0].strip("`") for row in rows if row[0].startswith("`")}
-    assert named == set(policy_keys(PolicySection))
+    assert named == set(policy_keys(policy_section()))
 
 
 PUBLIC = [
@@ -136,17 +140,16 @@ def test_every_public_member_is_described(kind: type) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("name", DESCRIPTIONS)
+@pytest.mark.parametrize("name", descriptions())
 def test_every_score_is_described(name: str) -> None:
     assert any(row[0] == f"`{name}`" for row in table_rows(text("scores.md").split("## ")[0]))
 
 
-@pytest.mark.parametrize("name", [*METHODS, WALK])
+@pytest.mark.parametrize("name", METHODS)
 def test_every_method_is_described(name: str) -> None:
     rows = table_rows(text("search.md"))
-    known = settings_of(METHODS[name]) if name in METHODS else WALK_SETTINGS
     (described,) = (row for row in rows if row[0] == f"`{name}`" and len(row) == 6)
-    assert set(re.findall(r"`(\w+)`", described[4])) == known
+    assert set(re.findall(r"`(\w+)`", described[4])) == set(METHODS[name].keys)
     assert any(row[0] == f"`{name}`" and len(row) == 4 for row in rows), "not among the families"
     named = {method for row in rows for method in re.findall(r"`([\w-]+)`", row[0])}
     assert name in named
@@ -156,8 +159,7 @@ def test_every_method_is_described(name: str) -> None:
 def test_the_default_of_every_setting_is_the_one_described(name: str) -> None:
     rows = {row[0].strip("`"): row[2] for row in table_rows(text("policy.md")) if len(row) == 4}
     for setting in fields(METHODS[name].settings):
-        if setting.name in settings_of(METHODS[name]) and setting.default is not None:
-            value = setting.default
+        if (value := setting.default) is not None:
             shown = f"{value:,}" if type(value) is int else str(value).lower()
             assert f"{name} {shown}" in rows[setting.name].replace("`", "")
 
@@ -224,7 +226,7 @@ def test_the_example_by_hand() -> None:
     assert yaml.safe_load(policy) == POLICY
     assert json.loads(scheme)["columns"] == SCHEME["columns"]
     rows = table_rows(text("scores.md").split("## By hand")[1])
-    tables = [rows[start : start + len(DESCRIPTIONS)] for start in (2, len(DESCRIPTIONS) + 4)]
+    tables = [rows[start : start + len(descriptions())] for start in (2, len(descriptions()) + 4)]
     stricter = {**POLICY, "privacy": {"k": 3}, "suppression": {"limit": 0.4}}
     for written, document in zip(tables, (POLICY, stricter), strict=True):
         with sqlanon.load(document, data=pd.read_csv(io.StringIO(csv))) as anonymizer:

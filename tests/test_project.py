@@ -1,5 +1,6 @@
 """The files around the code agree with one another."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -116,7 +117,8 @@ def test_layers_hold() -> None:
 
 def test_layers_name_modules_that_exist(pyproject: dict[str, Any]) -> None:
     """A name without parentheses is a promise; import-linter says so less clearly."""
-    (contract,) = pyproject["tool"]["importlinter"]["contracts"]
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    (contract,) = [each for each in contracts if each["type"] == "layers"]
     names = [name.strip() for line in contract["layers"] for name in re.split("[:|]", line)]
     firm = [name for name in names if not name.startswith("(")]
     package = ROOT / "sqlanon"
@@ -136,3 +138,32 @@ def test_top_level_of_the_repository_stays_small() -> None:
     )
     top = {path.split("/", 1)[0] for path in listed.stdout.split("\0") if path}
     assert top <= TOP_LEVEL
+
+
+def whereabouts() -> list[Any]:
+    """The rows of the map in CONTRIBUTING: what, where, and the name defined there."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("## Where is it?")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| `(sqlanon/.+?)` \| `(\w+)` \|$", section, flags=re.MULTILINE)
+    return [pytest.param(path, name, id=what) for what, path, name in rows]
+
+
+def defined_in(path: Path) -> set[str]:
+    """Names that a module or its classes define."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+@pytest.mark.parametrize(("path", "name"), whereabouts())
+def test_the_map_of_the_code_is_true(path: str, name: str) -> None:
+    assert name in defined_in(ROOT / path)
+
+
+def test_the_map_of_the_code_answers_every_question() -> None:
+    assert len(whereabouts()) >= 15

@@ -13,6 +13,7 @@ from command_line import Run
 from small_table import POLICY, SCHEME, changed, write_folder
 
 import sqlanon
+from sqlanon.release.certificate.document import digest_of
 
 
 def published(
@@ -110,64 +111,79 @@ def set_in(document: Any, path: str, value: object) -> None:
     document[last] = value
 
 
-CHANGED = {
-    "words.summary": ("Nobody can be found.", "words.summary are not those that follow"),
+DIGEST = "its digest is not that of its content"
+RECOUNTED: dict[str, tuple[Any, str]] = {
     "privacy.sensitive.0.largest_share": (0.01, "largest_share of 'outcome'"),
     "privacy.sensitive.0.fewest_values": (9, "fewest_values of 'outcome'"),
     "privacy.sensitive.0.entropy_l": (9.0, "entropy_l of 'outcome'"),
     "privacy.sensitive.0.recursive_c": (None, "recursive_c of 'outcome' is"),
-    "privacy.models.0.reached": (3.0, "distinct l = 2 on 'outcome' was reached with 3, but"),
-    "privacy.models.1.reached": (0.7, "t = 0.5 (equal distance) on 'outcome' is required of"),
-    "privacy.models.0.bound": (3.0, "make it \"distinct l = 3 on 'outcome'\""),
-    "privacy.models.0.column": ("age", "that is no sensitive column of the release"),
-    "privacy.models.1.measure": ("gain", "its bound and measure make it"),
-    "privacy.models": ([], "words.summary and words.protection are not those that follow"),
-    "privacy.homogeneity": ({"columns": ["outcome"], "accept": "x"}, "has a model for it"),
-    "privacy.journalist": (
-        {
-            "k_map": 4,
-            "unmatched": 0,
-            "highest": 0.1,
-            "average": 0.1,
-            "above": 0.0,
-            "marketer": 0.1,
-            "population": None,
-            "estimated_uniques": None,
-        },
-        "privacy.journalist.highest is 0.1, but 1 / k_map is 0.25",
-    ),
-    "suppression.rows": (1, "suppression.rows (1)"),
-    "source.rows": (7, "6 of the source's 7 rows are released"),
-    "columns.0.role": ("insensitive", "column 'age' has the role 'insensitive', but its treatment"),
-    "columns.1.treatment": ("verbatim", "privacy.quasi lists age, sex, but the generalized"),
-    "columns.2.role": ("insensitive", "privacy.sensitive speaks of outcome"),
-    "columns.0.loss": (0.0, "scores.glm is"),
+    "privacy.models.0.bound": (3.0, "distinct l = 3 on 'outcome' fails in"),
     "privacy.largest": (5, "privacy.largest is"),
     "privacy.risk.average": (0.001, "privacy.risk.average is"),
     "privacy.unique": ("1 to 10 %", "privacy.unique is"),
     "privacy.by_rows.k": (4, "k, counted in rows, is"),
     "privacy.bands": ([], "privacy.bands is not what is counted"),
-    "scores.necd": (0.01, "scores.necd is 0.01"),
+    "privacy.k": (3, "The certificate is not right: it states k = 3, but the smallest class"),
+    "release.rows": (7, "The table has 6 rows, 1 fewer"),
+    "release.hash": ("00", "The contents are not those"),
+    "columns.0.groups_released": (1, "columns.age.groups_released is"),
     "scores.dcn": (1, "scores.dcn is"),
 }
-"""By key of a certificate another statement, and what is said of it."""
+"""By key of a certificate another statement, and what is said of it: the table shows these."""
+UNSEEN: dict[str, Any] = {
+    "words.summary": "Nobody can be found.",
+    "privacy.models.1.reached": 0.7,
+    "privacy.models": [],
+    "privacy.homogeneity": {"columns": ["outcome"], "accept": "x"},
+    "suppression.rows": 1,
+    "source.rows": 7,
+    "columns.0.role": "insensitive",
+    "columns.0.loss": 0.0,
+    "scores.necd": 0.01,
+    "release.id": "another",
+    "software": {},
+}
+"""Statements that the table does not show: they are held by the digest alone."""
+
+
+def certified(folder: Path) -> Path:
+    columns = {**POLICY["columns"], "outcome": {"role": "sensitive"}}
+    privacy = {"k": 2, "l_diversity": {"l": 2}, "t_closeness": {"t": 0.5}}
+    return published(folder, "people_anon.csv", columns=columns, privacy=privacy)
 
 
 @pytest.mark.parametrize("form", ["certificate", "shareable"])
-@pytest.mark.parametrize("path", CHANGED)
+@pytest.mark.parametrize("path", [*RECOUNTED, *UNSEEN])
 def test_a_changed_statement_is_noticed(run: Run, tmp_path: Path, path: str, form: str) -> None:
-    columns = {**POLICY["columns"], "outcome": {"role": "sensitive"}}
-    privacy = {"k": 2, "l_diversity": {"l": 2}, "t_closeness": {"t": 0.5}}
-    release = published(tmp_path, "people_anon.csv", columns=columns, privacy=privacy)
+    release = certified(tmp_path)
     file = tmp_path / f"people_anon.csv.{form}.json"
-    assert run("check", str(release), "--certificate", str(file)).status == 0
+    done = run("check", str(release), "--certificate", str(file))
+    assert done.status == 0
+    assert "is not signed: it shows damage and mistakes, and no forgery" in done.out
     document = json.loads(file.read_text(encoding="utf-8"))
-    value, said = CHANGED[path]
+    set_in(document, path, UNSEEN[path] if path in UNSEEN else RECOUNTED[path][0])
+    file.write_text(json.dumps(document), encoding="utf-8")
+    done = run("check", str(release), "--certificate", str(file))
+    assert (done.status, done.out) == (3, "")
+    assert DIGEST in done.err
+    assert path in UNSEEN or RECOUNTED[path][1] in done.err
+
+
+@pytest.mark.parametrize("path", RECOUNTED)
+def test_a_new_digest_does_not_hide_what_the_table_shows(
+    run: Run, tmp_path: Path, path: str
+) -> None:
+    release = certified(tmp_path)
+    file = tmp_path / "people_anon.csv.certificate.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    value, said = RECOUNTED[path]
     set_in(document, path, value)
+    document["digest"] = digest_of(document)
     file.write_text(json.dumps(document), encoding="utf-8")
     done = run("check", str(release), "--certificate", str(file))
     assert (done.status, done.out) == (3, "")
     assert said in done.err
+    assert DIGEST not in done.err
 
 
 @pytest.mark.parametrize(
@@ -214,7 +230,7 @@ def visits(folder: Path, **columns: object) -> tuple[str, Path]:
     ("k", "said"),
     [
         (7, "it states k = 7, but the smallest class has 6 rows, and no more people than rows"),
-        (5, "The certificate contradicts itself: k = 5 does not go with its other figures"),
+        (5, DIGEST),
     ],
 )
 def test_a_raised_k_is_noticed_without_the_subject(

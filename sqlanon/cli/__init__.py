@@ -1,5 +1,7 @@
 """The command line: a thin layer over the Python interface."""
 
+from __future__ import annotations
+
 import sys
 
 
@@ -12,6 +14,3 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")
         sys.exit(130)
-
-
-__all__ = ["main"]

@@ -1,33 +1,137 @@
-"""`sqlanon check`: an audit of any table or query."""
+"""How an audit is shown in a terminal."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from sqlanon.api.check import check_source, open_beside, open_checked, population_of, written
-from sqlanon.api.check_models import L_KINDS, Wanted
-from sqlanon.api.recheck import Recheck, recheck
-from sqlanon.cli.checked import show_check
-from sqlanon.cli.numbers import Whole
-from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
-from sqlanon.cli.values import showing_values
+from sqlanon.audit import CheckResult, Listing, Sensitive, smallest_classes
+from sqlanon.checking import (
+    Recheck,
+    check_source,
+    open_beside,
+    open_checked,
+    population_of,
+    recheck,
+    written,
+)
+from sqlanon.cli.options import Whole, print_json, showing_values
+from sqlanon.cli.output import console
+from sqlanon.domain import format_label
 from sqlanon.engines import Source
-from sqlanon.errors import ArgumentError
-from sqlanon.privacy import Distance
-from sqlanon.verify import smallest_classes
+from sqlanon.errors import REQUIREMENT_FAILS, ArgumentError
+from sqlanon.privacy import keys
+
+BAR = 30
+
+
+def show_check(
+    result: CheckResult, listing: Listing | None, k: int | None, screen: Console
+) -> None:
+    audit = result.audit
+    figures = _table("figure", "value", "meaning", right={"value"})
+    for name, value, meaning in audit.described():
+        figures.add_row(name, value, Text(format_label(meaning), style="dim"))
+    screen.print(figures)
+    screen.print(_histogram(result, k, "utf" in screen.encoding.lower()))
+    if audit.sensitive:
+        screen.print(_sensitive(audit.sensitive))
+    if listing is not None:
+        _show_listing(listing, screen)
+    if result.holds and result.required:
+        screen.print(result.verdict())
+
+
+def _sensitive(columns: Sequence[Sensitive]) -> Table:
+    """One column a sensitive column, one line a figure of its worst class."""
+    names = [each.column for each in columns]
+    table = _table("in the worst class", *names, "meaning", right=set(names))
+    for lines in zip(*(each.described() for each in columns), strict=True):
+        values = [value for _, value, _ in lines]
+        if any(values):
+            name, _, meaning = lines[0]
+            table.add_row(name, *values, Text(meaning, style="dim"))
+    return table
+
+
+def _histogram(result: CheckResult, k: int | None, unicode: bool) -> Table:
+    """Classes by size, in steps of 1, 2, 5 and at k; the bars are shares of the rows."""
+    unit = "rows" if result.audit.by_people is None else "people"
+    table = _table(f"{unit} in a class", "classes", "rows", "share", right={"classes", "rows"})
+    edges = _edges(result.audit.spread.largest, k)
+    for low, high in pairwise(edges):
+        sizes = [each for each in result.audit.sizes if low <= each.size < high]
+        classes, rows = sum(s.classes for s in sizes), sum(s.rows for s in sizes)
+        if classes:
+            label = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
+            bar = ("█" if unicode else "#") * max(1, round(BAR * rows / result.rows))
+            style = "red" if k is not None and low < k else None
+            share = f"{bar} {rows / result.rows:.1%}"
+            table.add_row(label, f"{classes:,}", f"{rows:,}", share, style=style)
+    return table
+
+
+def _edges(largest: int, k: int | None) -> list[int]:
+    """Where the steps begin; the last one is above every size."""
+    edges = {1, 3} | ({k} if k is not None else set())
+    step = 1
+    while step <= largest:
+        edges |= {step, 2 * step, 5 * step, 10 * step}
+        step *= 10
+    return sorted(edges)
+
+
+def _show_listing(listing: Listing, screen: Console) -> None:
+    if not listing.classes:
+        return
+    names = list(listing.classes[0].values)
+    counts = ["people", "rows"]
+    if listing.classes[0].population is not None:
+        counts += ["population", "journalist risk"]
+    classes = _table(*counts, *names, right=set(counts))
+    for each in listing.classes:
+        numbers = [f"{each.people:,}", f"{each.rows:,}"]
+        if each.population is not None:
+            numbers += [f"{each.population:,}", f"{each.journalist_risk:.2%}"]
+        classes.add_row(*numbers, *map(_cell, each.values.values()))
+    screen.print("The smallest classes:")
+    screen.print(classes)
+    samples = _table(*listing.samples[0])
+    for row in listing.samples:
+        samples.add_row(*map(_cell, row.values()))
+    screen.print("Some of their rows:")
+    screen.print(samples)
+
+
+def _cell(value: str | None) -> Text:
+    # As Text, because a str may hold [marks] that rich would obey.
+    return Text(format_label(value))
+
+
+def _table(*titles: str, right: set[str] | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        table.add_column(
+            Text(format_label(title)), justify="right" if title in (right or ()) else "left"
+        )
+    return table
 
 
 @contextmanager
 def _speaking_of_options() -> Iterator[None]:
-    """Questions that are none are wrong usage, said of options rather than arguments."""
+    """Reports wrong arguments as wrong usage, by the names of options."""
     try:
         yield
     except ArgumentError as error:
@@ -37,6 +141,21 @@ def _speaking_of_options() -> Iterator[None]:
 def _option(argument: re.Match[str]) -> str:
     name = argument[1]
     return "--qi" if name == "quasi" else f"--{name.replace('_', '-')}"
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def _model_options(command: Decorated) -> Decorated:
+    """An option for everything that privacy models declare."""
+    for model in reversed(keys().values()):
+        for option in reversed(model.options):
+            kind: Any = Whole(1) if option.type is int else option.type
+            if isinstance(option.type, tuple):
+                kind = click.Choice([str(each) for each in option.type])
+            name = f"--{option.name.replace('_', '-')}"
+            command = click.option(name, option.name, type=kind, help=option.help)(command)
+    return command
 
 
 @click.command(
@@ -72,29 +191,13 @@ def _option(argument: re.Match[str]) -> str:
     show_default=True,
     help="The risk above which a record is at risk.",
 )
-@click.option("--l", "l", type=float, help="Sensitive values in every class: l-diversity.")
-@click.option(
-    "--l-kind",
-    type=click.Choice(L_KINDS),
-    help="How --l counts values; distinct unless given.",
-)
-@click.option("--c", type=float, help="The c of recursive (c, l)-diversity.")
-@click.option("--t", type=float, help="Greatest distance of a class from the whole: t-closeness.")
-@click.option(
-    "--distance",
-    type=click.Choice([each.value for each in Distance]),
-    help="How far apart values are for --t. Unless given: by a --hierarchy, by the order of "
-    "numbers and dates, else equally.",
-)
+@_model_options
 @click.option(
     "--hierarchy",
     multiple=True,
     metavar="COLUMN=FILE",
     help="The hierarchy of a sensitive column. Repeat it.",
 )
-@click.option("--beta", type=float, help="Greatest (p - q) / q of a value: beta-likeness.")
-@click.option("--delta", type=float, help="Limit of |ln(p / q)| of a value: delta-disclosure.")
-@click.option("--alpha", type=float, help="Greatest share of a class with one value.")
 @click.option(
     "--reference",
     metavar="FILE",
@@ -107,7 +210,6 @@ def _option(argument: re.Match[str]) -> str:
     help="The people that the table is a sample of, generalized like it, or a table of the same "
     "database.",
 )
-@click.option("--k-map", type=Whole(1), help="People of the population that fit every class.")
 @click.option(
     "--population-size",
     type=Whole(1),
@@ -171,7 +273,8 @@ def check(
             subject=subject,
             sensitive=secret,
             threshold=threshold,
-            wanted=Wanted(hierarchy=files, **models),
+            shortcuts=models,
+            hierarchy=files,
             reference=open_beside(opened, reference, "--reference", stack),
             population=people,
             population_size=population_size,

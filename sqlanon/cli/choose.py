@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from sqlanon.api.kept import read_kept
-from sqlanon.api.used_files import Used
-from sqlanon.api.written import SCHEME, refuse_to_replace
-from sqlanon.cli.numbers import Whole
-from sqlanon.cli.output import console, print_json, print_kept
-from sqlanon.errors import SchemeError
-from sqlanon.scheme.references import falls_short, read_document, solution_in, split_reference
-from sqlanon.scheme.scheme_file import VERSION, write_document
+from sqlanon.cli.options import Whole, print_json
 
 
 @click.command(epilog="Example: sqlanon choose result.json 3 -o scheme.json")
@@ -35,14 +27,16 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
     Solutions are numbered as `sqlanon search` shows them, from 0. Shows what a release of it
     keeps of every column.
     """
+    from sqlanon.cli.output import console, print_kept
+    from sqlanon.domain import read_document, solution_in, split_reference, write_document
+    from sqlanon.files import SCHEME, Used, refuse_to_replace
+    from sqlanon.search import read_kept
+
     if number is not None and split_reference(result)[1]:
         raise click.UsageError(f"{result} names a solution, and so does {number}; give one number")
     reference = str(result) if number is None else f"{result}#{number}"
-    found = read_document(reference)
-    if not isinstance(found, Mapping) or not isinstance(found.get("columns"), Mapping):
-        raise SchemeError(f'{reference}: is no result of a search: there are no "solutions" in it')
-    document = {"version": VERSION, **found}
-    short, kept = falls_short(reference), read_kept(solution_in(reference), reference)
+    document, solution = read_document(reference), solution_in(reference)
+    kept = read_kept(solution, reference)
     if as_json:
         print_json(document | {"kept": {each.column: each.to_dict() for each in kept}})
     else:
@@ -52,7 +46,7 @@ def choose(result: Path, number: int | None, output: Path, as_json: bool) -> Non
         if kept:
             print_kept(kept, console())
         click.echo(f"written to {output}", err=True)
-    if short:
+    if solution.get("feasible") is False:
         click.echo(
             "This solution falls short of the privacy that was required; publish will refuse it.",
             err=True,

@@ -1,26 +1,36 @@
-"""The command `sqlanon` and what all its subcommands share."""
+"""The command `sqlanon`: its subcommands, its exit status, and standard output that may be closed.
+
+A subcommand is imported when it is called, so that --version and --help answer at once.
+"""
 
 from __future__ import annotations
 
-import logging
+import errno
+import gc
+import io
 import sys
+from importlib import import_module
+from typing import Any, TextIO
 
 import click
 
 import sqlanon
-from sqlanon.cli.check import check
-from sqlanon.cli.choose import choose
-from sqlanon.cli.clean import clean
-from sqlanon.cli.demo import demo
-from sqlanon.cli.measure import measure
-from sqlanon.cli.output import end
-from sqlanon.cli.publish import publish
-from sqlanon.cli.schema import schema
-from sqlanon.cli.search import search
-from sqlanon.cli.sql import sql
-from sqlanon.cli.streams import guard_streams
-from sqlanon.cli.utility import utility
+from sqlanon.cli.options import end
 from sqlanon.errors import SqlanonError
+
+COMMANDS = {
+    "check": "Audit a table: k, class sizes, sensitive values, re-identification risks",
+    "choose": "Write one solution of RESULT, the chosen one or NUMBER, as a scheme file",
+    "clean": "Remove files that hold data about people and are no longer needed",
+    "demo": "Anonymize the Adult census table: policy, search, SQL, release, check, certificate",
+    "measure": "Score one scheme: k, classes, information loss, bias",
+    "publish": "Build the release of a scheme where the policy says",
+    "schema": "Print the JSON Schema of policy files",
+    "search": "Find generalizations of the table that POLICY names",
+    "sql": "Print the SQL that builds the release of a scheme",
+    "utility": "Measure what a release is worth in use: counts, your queries, predictions",
+}
+"""Each command with the first sentence of its own help, which a test compares."""
 
 EPILOG = (
     "Exit status: 0 done, 1 error, 2 wrong usage, 3 a privacy requirement does not hold, "
@@ -30,7 +40,31 @@ EPILOG = (
 NOT_WRITTEN = 5
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(click.Group):
+    """Imports a command of `sqlanon.cli` by its name when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        gc.disable()  # modules are kept: looking for garbage among them takes long and finds none
+        try:
+            module = import_module(f"sqlanon.cli.{cmd_name}")
+        except KeyboardInterrupt:
+            raise click.Abort from None
+        finally:
+            gc.enable()
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(sqlanon.__version__, prog_name="sqlanon")
 @click.option("-v", "--verbose", is_flag=True, help="Show every SQL statement on standard error.")
 def cli(verbose: bool) -> None:
@@ -40,27 +74,17 @@ def cli(verbose: bool) -> None:
     Try it on built-in data:  sqlanon demo
     """
     if verbose:
+        import logging
+
         logging.basicConfig(stream=sys.stderr, format="%(message)s")
         logging.getLogger("sqlanon").setLevel(logging.DEBUG)
-
-
-cli.add_command(check)
-cli.add_command(choose)
-cli.add_command(clean)
-cli.add_command(demo)
-cli.add_command(measure)
-cli.add_command(publish)
-cli.add_command(schema)
-cli.add_command(search)
-cli.add_command(sql)
-cli.add_command(utility)
 
 
 def main() -> None:
     """Runs the command; a user's mistake ends in one message and an exit status.
 
     What cannot be written to standard output does not stop the work. A pipe that its reader
-    has closed is no error; anything else is told, with what was done all the same.
+    has closed is no error; anything else is reported, with what was done all the same.
     """
     output = guard_streams()
     done: list[str] = []
@@ -68,15 +92,15 @@ def main() -> None:
     if sys.stdout is not None:
         sys.stdout.flush()
     if output is not None and output.failure is not None:
-        told = "".join(f"; {each}" for each in done)
-        click.echo(f"error: standard output cannot be written ({output.failure}){told}", err=True)
+        also = "".join(f"; {each}" for each in done)
+        click.echo(f"error: standard output cannot be written ({output.failure}){also}", err=True)
         status = status or NOT_WRITTEN
     if status:
         sys.exit(status)
 
 
 def _status_of(done: list[str]) -> int:
-    """The exit status of the command, which adds to `done` what is not to be lost."""
+    """The exit status of the command, which adds to `done` what must be reported in any case."""
     try:
         _run(done)
     except SystemExit as stop:
@@ -93,9 +117,9 @@ def _run(done: list[str]) -> None:
     except OSError as error:  # of a path that the system cannot look up, in any option
         if error.filename is None:
             raise
-        said = f"{error.filename}: {error.strerror}"
-        click.echo(f"error: {said}", err=True)
-        end(said, SqlanonError.exit_status)
+        message = f"{error.filename}: {error.strerror}"
+        click.echo(f"error: {message}", err=True)
+        end(message, SqlanonError.exit_status)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
@@ -104,3 +128,64 @@ def _run(done: list[str]) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         end("stopped", 130)
+
+
+class Stream(io.RawIOBase):
+    """A standard stream that takes everything, and remembers the first error of writing it."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self.error: OSError | None = None
+
+    def write(self, data: Any) -> int | None:
+        if self.error is None:
+            try:
+                written: int | None = self._raw.write(data)
+                return written
+            except OSError as error:
+                self.error = error
+        return len(data)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._raw.fileno())
+
+    def isatty(self) -> bool:
+        return bool(self._raw.isatty())
+
+    @property
+    def failure(self) -> str | None:
+        """Why something was not written. A reader who went away, as head does, had enough."""
+        if self.error is None or self.error.errno == errno.EPIPE:
+            return None
+        return self.error.strerror or str(self.error)
+
+
+def guard_streams() -> Stream | None:
+    """Puts a Stream under standard output and standard error, and returns the former.
+
+    Returns None where standard output was replaced by a program, or is closed.
+    """
+    output, sys.stdout = _guarded(sys.stdout)
+    _, sys.stderr = _guarded(sys.stderr)
+    return output
+
+
+def _guarded(text: TextIO) -> tuple[Stream | None, TextIO]:
+    if not isinstance(text, io.TextIOWrapper):
+        return None, text
+    # For encodings that lack a sign.
+    text.reconfigure(errors="backslashreplace")
+    if type(text) is not io.TextIOWrapper:
+        return None, text
+    text.flush()
+    stream = Stream(getattr(text.buffer, "raw", text.buffer))
+    return stream, io.TextIOWrapper(
+        io.BufferedWriter(stream),
+        encoding=text.encoding,
+        errors=text.errors,
+        line_buffering=text.line_buffering,
+        write_through=text.write_through,
+    )

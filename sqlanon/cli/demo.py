@@ -5,7 +5,6 @@ from __future__ import annotations
 import filecmp
 import shutil
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,20 +13,23 @@ from rich.syntax import Syntax
 
 import sqlanon
 from sqlanon import resources
-from sqlanon.api import Anonymizer, CheckResult, Release, SearchResult, Solution
-from sqlanon.api.written import RESULT, refuse_to_replace
+from sqlanon.anonymizer import Anonymizer
+from sqlanon.audit import CheckResult
+from sqlanon.cli.options import json_option, print_json
 from sqlanon.cli.output import (
     console,
     print_comparison,
     print_front,
     print_groups,
-    print_json,
+    print_release,
 )
 from sqlanon.cli.progress import watching
-from sqlanon.cli.publish import show
 from sqlanon.cli.signals import ending_on_sigterm
+from sqlanon.domain import Scheme, from_levels
 from sqlanon.errors import PublishError
-from sqlanon.scheme import Scheme, from_levels
+from sqlanon.files import RESULT, refuse_to_replace
+from sqlanon.release import Release
+from sqlanon.search import SearchResult, Solution
 
 STEPS = (
     ("as it is", (0, 0, 0, 0, 0, 0, 0, 0)),
@@ -50,22 +52,6 @@ ach      how far from the preference of the policy; smaller is better
 """
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """Where the demo prints, and how much."""
-
-    screen: Console
-    quiet: bool
-
-    def title(self, text: str) -> None:
-        if not self.quiet:
-            self.screen.print(f"\n[bold]{text}[/]")
-
-    def say(self, text: str) -> None:
-        if not self.quiet:
-            self.screen.print(text)
-
-
 @click.command(epilog="Example: sqlanon demo --folder try")
 @click.option(
     "--folder",
@@ -74,7 +60,7 @@ class _Shown:
     show_default=True,
     help="Where policy, data, release and certificate go; made if it does not exist.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the tables of scores only.")
 @ending_on_sigterm()
 def demo(folder: Path, as_json: bool, quiet: bool) -> None:
@@ -83,22 +69,22 @@ def demo(folder: Path, as_json: bool, quiet: bool) -> None:
     Takes less than a minute. Everything it makes is in one folder, ready to be changed and
     run again.
     """
-    shown = _Shown(Console(quiet=True) if as_json else console(), quiet)
+    screen = Console(quiet=True) if as_json else console()
+    talk = Console(quiet=True) if quiet else screen
     policy = _copied(folder)
-    shown.title("1. The policy: what is known of the columns, and what is wanted")
+    _title(talk, "1. The policy: what is known of the columns, and what is wanted")
     text = policy.read_text(encoding="utf-8")
-    shown.say(Syntax(text, "yaml", background_color="default", word_wrap=True))  # type: ignore[arg-type]
+    talk.print(Syntax(text, "yaml", background_color="default", word_wrap=True))
     with sqlanon.load(policy) as anonymizer:
-        rows = _compare(anonymizer, shown)
-        result = _search(anonymizer, folder, shown, quiet=quiet or as_json)
+        rows = _compare(anonymizer, screen, talk)
+        result = _search(anonymizer, folder, screen, talk)
         sql = anonymizer.sql(result)
         (folder / SQL_FILE).write_text(sql, encoding="utf-8")
-        _show_sql(sql, folder, shown)
-        shown.title("4. The release: staged, counted anew, and only then put in place")
+        _show_sql(sql, folder, talk)
+        _title(talk, "4. The release: staged, counted anew, and only then put in place")
         release = anonymizer.publish(result)
-    if not quiet:
-        show(release, shown.screen)
-    checked = _check(folder, release, shown)
+    print_release(release, talk)
+    checked = _check(folder, release, talk)
     if as_json:
         compared = [{"title": title, **solution.to_dict()} for title, solution in rows]
         print_json(
@@ -111,8 +97,11 @@ def demo(folder: Path, as_json: bool, quiet: bool) -> None:
             }
         )
         return
-    if not quiet:
-        shown.screen.print(_next_steps(folder, result), soft_wrap=True, markup=False)
+    talk.print(_next_steps(folder, result), soft_wrap=True, markup=False)
+
+
+def _title(talk: Console, text: str) -> None:
+    talk.print(f"\n[bold]{text}[/]")
 
 
 def _copied(folder: Path) -> Path:
@@ -162,9 +151,9 @@ def _policy_text() -> str:
     )
 
 
-def _compare(anonymizer: Anonymizer, shown: _Shown) -> list[tuple[str, Solution]]:
-    """Counts the table and scores some schemes that nobody searched for."""
-    shown.title("2. What generalizing costs")
+def _compare(anonymizer: Anonymizer, screen: Console, talk: Console) -> list[tuple[str, Solution]]:
+    """Counts the table and scores some schemes that were written by hand."""
+    _title(talk, "2. What generalizing costs")
     start = time.perf_counter()
     histogram = anonymizer.histogram
     counted = time.perf_counter() - start
@@ -174,53 +163,52 @@ def _compare(anonymizer: Anonymizer, shown: _Shown) -> list[tuple[str, Solution]
     start = time.perf_counter()
     rows = list(zip(titles, anonymizer.measure_all(schemes), strict=True))
     scored = time.perf_counter() - start
-    shown.say(
+    talk.print(
         f"One GROUP BY turned [bold]{histogram.rows:,}[/] rows into "
         f"[bold]{len(histogram.tally):,}[/] counted tuples in {counted:.2f} s. "
         f"{len(rows)} generalizations of them were scored in {scored:.2f} s, the last one "
         "written by hand:"
     )
-    print_comparison(rows, anonymizer.required_k, shown.screen)
+    print_comparison(rows, anonymizer.required_k, screen)
     return rows
 
 
-def _search(anonymizer: Anonymizer, folder: Path, shown: _Shown, *, quiet: bool) -> SearchResult:
+def _search(anonymizer: Anonymizer, folder: Path, screen: Console, talk: Console) -> SearchResult:
     section = anonymizer.policy.section.search
     with watching(
-        "searching", quiet=quiet, seconds=section.seconds, patience=section.patience
+        "searching", quiet=talk.quiet, seconds=section.seconds, patience=section.patience
     ) as watch:
         result = anonymizer.search(watch=watch)
     if result.solution is None:
         raise PublishError(result.shortfall())
     result.write(folder / RESULT_FILE)
-    shown.say(
+    talk.print(
         f"The search scored [bold]{result.evaluations['distinct']:,}[/] more in "
         f"{result.seconds:.1f} s. No solution beats another one here: whoever wants a "
         "higher k pays with information. Rows are left out for each one's own k. The arrow is the "
         "answer to the policy:"
     )
-    print_front(result, shown.screen, FRONT_ROWS)
-    if not shown.quiet:
-        shown.say("It keeps this of the columns:")
-        print_groups(result.solution, shown.screen)
-        shown.say(EXPLANATION)
+    print_front(result, screen, FRONT_ROWS)
+    talk.print("It keeps this of the columns:")
+    print_groups(result.solution, talk)
+    talk.print(EXPLANATION)
     return result
 
 
-def _show_sql(sql: str, folder: Path, shown: _Shown) -> None:
+def _show_sql(sql: str, folder: Path, talk: Console) -> None:
     lines = sql.splitlines()
-    shown.title(f"3. The SQL of the release: {len(lines)} lines in {folder / SQL_FILE}")
+    _title(talk, f"3. The SQL of the release: {len(lines)} lines in {folder / SQL_FILE}")
     head = "\n".join(lines[:SQL_LINES])
-    shown.say(Syntax(head, "sql", background_color="default", word_wrap=True))  # type: ignore[arg-type]
-    shown.say("…")
+    talk.print(Syntax(head, "sql", background_color="default", word_wrap=True))
+    talk.print("…")
 
 
-def _check(folder: Path, release: Release, shown: _Shown) -> CheckResult:
+def _check(folder: Path, release: Release, talk: Console) -> CheckResult:
     """Looks at the released table as an outsider would."""
     privacy = release.certificate.document.privacy
     checked = sqlanon.check(folder / DATABASE, privacy.quasi, k=privacy.required_k, table=TABLE)
-    shown.title("5. The check: the released table alone, as anybody may count it")
-    shown.say(checked.verdict())
+    _title(talk, "5. The check: the released table alone, as anybody may count it")
+    talk.print(checked.verdict())
     return checked
 
 

@@ -1,40 +1,110 @@
-"""What the commands print: tables for people, one JSON document for programs."""
+"""Tables that fit a screen: columns are left out whole, and signs are those that it can show."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-import click
+from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.api.kept import Kept, warnings_of
-from sqlanon.api.reached import Reached
-from sqlanon.api.result import SearchResult
-from sqlanon.api.solution import DESCRIPTIONS, Solution, format_labels, format_score
-from sqlanon.cli.tables import cell, new_table, print_fitted, signs, width_of
-from sqlanon.metrics import FURTHER
-from sqlanon.privacy import Model
+from sqlanon.domain import BETWEEN, MORE, format_label, format_labels
+from sqlanon.metrics import METRICS, further
+from sqlanon.privacy import Model, Reached
+from sqlanon.search import (
+    Kept,
+    SearchResult,
+    Solution,
+    descriptions,
+    format_score,
+    warnings_of,
+)
+from sqlanon.wording import counted
 
-REQUIREMENT_FAILS = 3
+if TYPE_CHECKING:
+    from sqlanon.release import Release
+    from sqlanon.utility import Utility
 
 
-def print_json(document: Any) -> None:
-    """One document on standard output."""
-    encoding = getattr(sys.stdout, "encoding", None) or ""  # there is none when it is closed
-    escaped = "utf" not in encoding.lower()
-    click.echo(json.dumps(document, indent=2, ensure_ascii=escaped))
+class Signs(NamedTuple):
+    """Signs of tables and plots, for screens with and without Unicode."""
+
+    chosen: str
+    between: str
+    more: str
+    nothing: str
+    at_least: str
+    upright: str
+    corner: str
+    level: str
 
 
-def end(message: str, status: int) -> NoReturn:
-    """Ends a command that was not done; whoever reads JSON gets a document then, too."""
-    if "--json" in sys.argv[1:]:
-        print_json({"error": message, "status": status})
-    sys.exit(status)
+UNICODE = Signs("→", BETWEEN, MORE, "–", "≥", "│", "└", "─")
+ASCII = Signs("->", " | ", "...", "-", ">=", "|", "+", "-")
+
+_HEAD_ALONE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+"""rich's SIMPLE_HEAD in ASCII; left to itself, rich draws a wider frame there."""
+
+
+def signs(screen: Console) -> Signs:
+    """The signs for a screen."""
+    return ASCII if screen.options.ascii_only else UNICODE
+
+
+def new_table(screen: Console) -> Table:
+    """A table without columns."""
+    head = _HEAD_ALONE if screen.options.ascii_only else box.SIMPLE_HEAD
+    return Table(box=head, pad_edge=False)
+
+
+def cell(text: str, screen: Console) -> Text:
+    """Any text as one line: what the encoding lacks is spelled out here, so that columns align.
+
+    As Text, because a str may hold [marks] that rich would obey.
+    """
+    shown = format_label(text)
+    return Text(shown.encode(screen.encoding, "backslashreplace").decode(screen.encoding))
+
+
+def width_of(table: Table, screen: Console) -> int:
+    """What a table takes where it has all the room."""
+    return _measured(table, screen).maximum
+
+
+def print_fitted(
+    screen: Console, make: Callable[[Collection[str]], Table], dispensable: Sequence[str]
+) -> None:
+    """Prints a table without as many of the dispensable columns as the screen has no room for.
+
+    `make` builds the table without columns of some titles. The first dispensable ones go first,
+    and a line names them. Where all of them are not enough, the table is wider than the screen,
+    because half a number is worse than a line that wraps.
+    """
+    table, left_out, room = make(()), 0, screen.width
+    titles = [str(column.header) for column in table.columns]
+    while _needed(table, screen) > room and left_out < len(dispensable):
+        left_out += 1
+        table = make(dispensable[:left_out])
+    screen.width = max(room, _needed(table, screen))
+    screen.print(table)
+    screen.width = room
+    if left_out:
+        missing = [title for title in titles if title in dispensable[:left_out]]
+        screen.print(f"Not shown for want of width: {', '.join(missing)}", markup=False)
+
+
+def _needed(table: Table, screen: Console) -> int:
+    """What a table takes at least: its longest words, if a column of it may wrap."""
+    measured = _measured(table, screen)
+    wraps = any(not column.no_wrap for column in table.columns)
+    return measured.minimum if wraps else measured.maximum
+
+
+def _measured(table: Table, screen: Console) -> Measurement:
+    return Measurement.get(screen, screen.options.update(width=10_000), table)
 
 
 def print_scores(solution: Solution, screen: Console) -> None:
@@ -46,7 +116,7 @@ def print_scores(solution: Solution, screen: Console) -> None:
         table.add_column("value", justify="right", no_wrap=True)
         if MEANING not in without:
             table.add_column(MEANING, style="dim")
-        for name, meaning in DESCRIPTIONS.items():
+        for name, meaning in descriptions().items():
             value = solution.scores.get(name)
             if value is not None:
                 table.add_row(name, format_score(value), *[meaning] * (MEANING not in without))
@@ -71,7 +141,7 @@ def model_table(solution: Solution, screen: Console) -> Table:
 
 
 def print_groups(solution: Solution, screen: Console) -> None:
-    """What a release of a solution keeps of every column, and what to say of that."""
+    """What a release of a solution keeps of every column, and the warnings about it."""
     sign = signs(screen)
     labels = {
         each.column: format_labels(
@@ -116,7 +186,7 @@ LARGEST = "in the largest"
 
 
 def print_comparison(rows: Sequence[tuple[str, Solution]], k: int, screen: Console) -> None:
-    """Several solutions, one a row; those that do not reach k are marked."""
+    """Several solutions, one per row; those that do not reach k are marked."""
     sign = signs(screen)
 
     def table(without: Collection[str]) -> Table:
@@ -175,7 +245,9 @@ def front_table(
 
 def _front_scores(result: SearchResult) -> list[str]:
     """The usual scores, the measures that the search was for, and what was traded off."""
-    searched = [name for name in FURTHER if result.solutions and name in result.solutions[0].scores]
+    searched = [
+        name for name in further() if result.solutions and name in result.solutions[0].scores
+    ]
     wanted = dict.fromkeys([*FRONT_SCORES, *searched, *result.objectives])
     names = [name for name in wanted if len(searched) < 2 or name not in ("nwp", "necd")]
     return [n for n in names if any(s.scores.get(n) is not None for s in result.solutions)]
@@ -266,7 +338,7 @@ def _verdict(reached: Reached) -> Text:
 
 
 def legend(result: SearchResult) -> list[str]:
-    """What the short names of the models mean, a line each."""
+    """What the short names of the models mean, one line each."""
     models = _models(result)
     pairs = zip(_short_names(models), models, strict=True)
     return [f"{name}: {model.describe()}" for name, model in pairs]
@@ -276,7 +348,9 @@ def _title(name: str) -> str:
     """The papers' measures are known by their initials."""
     if name in FRONT_SCORES:
         return FRONT_SCORES[name]
-    return name.upper() if len(name) <= 4 and name not in FURTHER else name.replace("_", " ")
+    if name in METRICS:
+        return METRICS[name].title
+    return name.upper() if len(name) <= 4 else name.replace("_", " ")
 
 
 def _short_names(models: Sequence[Model]) -> list[str]:
@@ -305,6 +379,40 @@ def _spread(number: int, most: int) -> list[int]:
     if number <= most:
         return list(range(number))
     return [round(i * (number - 1) / (most - 1)) for i in range(most)]
+
+
+def print_release(release: Release, screen: Console) -> None:
+    """What was published."""
+    screen.print(f"[bold green]published[/] {counted(release.rows, 'row')}, ", end="")
+    lines = [f"{release.left_out:,} left out, to {release.target}"]
+    lines.append(release.certificate.document.words.summary)
+    lines += [f"note: {warning}" for warning in release.warnings]
+    lines += [f"remains: {text}" for text in release.remains]
+    for line in lines:
+        screen.print(plain(line))
+    for path in release.files:
+        screen.print(plain(f"wrote {path}"), soft_wrap=True)
+
+
+def print_utility(found: Utility, screen: Console) -> None:
+    """What a release is worth in use."""
+    for titles, *lines in found.tables():
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        first, *others = map(plain, titles)
+        table.add_column(first, overflow="fold")
+        for title in others:
+            table.add_column(title, justify="right", no_wrap=True)
+        for line in lines:
+            table.add_row(*map(plain, line))
+        screen.print(table)
+    screen.print(Text(found.summary()))
+    for note in found.notes:
+        screen.print(plain(f"note: {note}"))
+
+
+def plain(text: str | None) -> Text:
+    """A text on one line. As Text, because rich would obey [marks] and :names: in a str."""
+    return Text(format_label(text))
 
 
 def console() -> Console:

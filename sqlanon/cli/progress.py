@@ -17,7 +17,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from sqlanon.cli.signals import is_repeated
-from sqlanon.search.outcome import Progress, Watch
+from sqlanon.search import Progress, Watch
 
 FIRST_PAUSE = 5.0
 """Seconds between the first lines where there is no terminal."""
@@ -27,7 +27,7 @@ PAUSE_SHARE = 0.25
 
 
 class Status:
-    """What people are shown about a search that is under way."""
+    """What is shown about a search that is under way."""
 
     def __init__(
         self, title: str, seconds: float | None, clock: Callable[[], float] = time.monotonic
@@ -51,7 +51,7 @@ class Status:
         return self._clock() - self._started
 
     def best(self) -> str:
-        """The best so far in words, and that it is not lost when the search is stopped."""
+        """The best so far, which is kept when the search is stopped."""
         progress = self.progress
         if self.stopping:
             return "stopping; the best so far is kept"
@@ -189,3 +189,14 @@ def _lines(status: Status) -> Iterator[None]:
 def pause_after(elapsed: float) -> float:
     """Seconds until the next line."""
     return min(max(FIRST_PAUSE, PAUSE_SHARE * elapsed), LONGEST_PAUSE)
+
+
+@contextmanager
+def stages(title: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal which stage of a command is under way."""
+    screen = Console(stderr=True)
+    if quiet or not screen.is_terminal:
+        yield lambda stage: None
+        return
+    with screen.status(title) as status:
+        yield lambda stage: status.update(f"{stage} …")

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 import sqlanon
-from sqlanon.api import Anonymizer, Release
-from sqlanon.api.places import released_before
-from sqlanon.api.solution import format_label
-from sqlanon.cli.output import console, end, print_json
-from sqlanon.cli.values import may_show_values
+from sqlanon.cli.options import (
+    end,
+    json_option,
+    may_show_values,
+    policy_argument,
+    print_json,
+    scheme_option,
+)
 from sqlanon.errors import PublishError
-from sqlanon.model import Mode, counted
 
 NOT_DONE = 1
 
 
 @click.command(epilog="Example: sqlanon publish policy.yml --scheme result.json --dry-run")
-@click.argument("policy", type=click.Path(path_type=Path))
-@click.option(
-    "--scheme",
-    required=True,
-    help="scheme.json, result.json (its chosen solution), or result.json#N.",
-)
+@policy_argument
+@scheme_option
 @click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Replace a table without asking, and any file.")
 @click.option(
@@ -42,7 +36,7 @@ NOT_DONE = 1
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder for the certificate; unless given, that of POLICY.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 @click.pass_obj
 @may_show_values
@@ -65,6 +59,10 @@ def publish(
     staged release does not hold what the policy requires, 4 when the source holds values that
     the scheme does not cover.
     """
+    from sqlanon.cli.output import console, print_release
+    from sqlanon.cli.progress import stages
+    from sqlanon.domain import Mode
+
     if certificates is not None and not certificates.is_dir():
         raise PublishError(f"{certificates}: there is no such folder for the certificate")
     with sqlanon.load(policy) as anonymizer:
@@ -73,7 +71,7 @@ def publish(
             return
         if anonymizer.policy.section.publish.mode is Mode.REPLACE and not yes:
             _ask(anonymizer, scheme)
-        with _stages(quiet or as_json) as on_stage:
+        with stages("publishing", quiet=quiet or as_json) as on_stage:
             release = anonymizer.publish(
                 scheme,
                 certificates=certificates,
@@ -85,21 +83,7 @@ def publish(
     if as_json:
         print_json(release.to_dict())
     elif not quiet:
-        show(release, console())
-
-
-def show(release: Release, screen: Console) -> None:
-    """What was published, in words."""
-    screen.print(f"[bold green]published[/] {counted(release.rows, 'row')}, ", end="")
-    lines = [f"{release.left_out:,} left out, to {release.target}"]
-    lines.append(release.certificate.document.words.summary)
-    lines += [f"note: {warning}" for warning in release.warnings]
-    lines += [f"remains: {text}" for text in release.remains]
-    for line in lines:
-        # As Text, because a str may hold [marks] and :names: that rich would obey.
-        screen.print(Text(format_label(line)))
-    for path in release.files:
-        screen.print(Text(format_label(f"wrote {path}")), soft_wrap=True)
+        print_release(release, console())
 
 
 def _show_statements(statements: list[str], as_json: bool) -> None:
@@ -110,8 +94,11 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
         click.echo(f"{statement};\n", color=True)  # as it is, escape codes too
 
 
-def _ask(anonymizer: Anonymizer, scheme: str) -> None:
-    """Says what a replaced table will be, and asks whether that is meant."""
+def _ask(anonymizer: sqlanon.Anonymizer, scheme: str) -> None:
+    """Shows what the replaced table will be, and asks for confirmation."""
+    from sqlanon.domain import format_label
+    from sqlanon.release import released_before
+
     source = anonymizer.source.name
     lines = (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme))
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
@@ -122,20 +109,9 @@ def _ask(anonymizer: Anonymizer, scheme: str) -> None:
         click.echo(already, err=True)
     if sys.stdin is None or not sys.stdin.isatty():
         raise PublishError(
-            f"{source} would be replaced and nobody can be asked; say --yes if that is meant"
+            f"{source} would be replaced, and there is no terminal to ask; say --yes to confirm"
         )
     if not click.confirm("Replace it?", err=True):
         unchanged = f"Nothing was changed: {source} is as it was."
         click.echo(unchanged, err=True)
         end(unchanged, NOT_DONE)
-
-
-@contextmanager
-def _stages(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Tells on standard error what is going on, while it is."""
-    screen = Console(stderr=True)
-    if quiet or not screen.is_terminal:
-        yield lambda stage: None
-        return
-    with screen.status("publishing") as status:
-        yield lambda stage: status.update(f"{stage} …")

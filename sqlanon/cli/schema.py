@@ -7,9 +7,7 @@ from pathlib import Path
 
 import click
 
-from sqlanon.api.written import SCHEMA, refuse_to_replace
 from sqlanon.errors import SqlanonError
-from sqlanon.policy.json_schema import policy_json_schema
 
 
 @click.command(epilog="Example: sqlanon schema -o policy.schema.json")
@@ -28,12 +26,16 @@ def schema(output: Path | None) -> None:
     \b
     # yaml-language-server: $schema=policy.schema.json
     """
+    from sqlanon.files import FileKind, refuse_to_replace
+    from sqlanon.policy import TITLE, policy_json_schema
+
     # ASCII only, so that the same bytes come out of every terminal and platform.
     text = json.dumps(policy_json_schema(), indent=2)
     if output is None:
         click.echo(text)
         return
-    refuse_to_replace(output, SCHEMA)
+    schema = FileKind("the JSON Schema of policies", lambda found: found.get("title") == TITLE)
+    refuse_to_replace(output, schema)
     try:
         output.write_text(text + "\n", encoding="utf-8", newline="\n")
     except OSError as error:

@@ -1,38 +1,66 @@
-"""`sqlanon search`: find generalizations that meet the policy."""
+"""`sqlanon search`: finds generalizations, and shows what they trade off."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import NoReturn
 
 import click
 from rich.console import Console
 
 import sqlanon
-from sqlanon.api.result import SearchResult
-from sqlanon.api.search import METHODS, WALK
-from sqlanon.api.solution import format_label
-from sqlanon.api.used_files import Used, files_of
-from sqlanon.api.written import RESULT, refuse_to_replace
-from sqlanon.cli.numbers import Seconds, Whole, Wholes
+from sqlanon.cli.options import (
+    Seconds,
+    Whole,
+    Wholes,
+    may_show_values,
+    print_json,
+)
 from sqlanon.cli.output import (
-    REQUIREMENT_FAILS,
+    cell,
     console,
     legend,
     print_front,
     print_groups,
-    print_json,
     reached_tables,
 )
 from sqlanon.cli.progress import watching
-from sqlanon.cli.settings import WithSettings
 from sqlanon.cli.signals import ending_on_sigterm
-from sqlanon.cli.tables import cell
-from sqlanon.cli.values import may_show_values
-from sqlanon.cli.walk import walk
-from sqlanon.errors import SearchError
-from sqlanon.model import counted
+from sqlanon.cli.walk import walk_by_answers
+from sqlanon.counting import files_of
+from sqlanon.domain import format_label
+from sqlanon.errors import REQUIREMENT_FAILS, SearchError
+from sqlanon.files import RESULT, Used, refuse_to_replace
+from sqlanon.policy import SearchSection
+from sqlanon.search import METHODS, SearchResult
+from sqlanon.wording import counted
+
+
+class WithSettings(click.Command):
+    """A command whose settings are in the policy, to which a mistaken option is referred."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            key = error.option_name.lstrip("-").replace("-", "_")
+            methods = _with_setting(key)
+            if not methods and key not in SearchSection.model_fields:
+                raise
+            named = " and ".join(filter(None, [", ".join(methods[:-1]), *methods[-1:]]))
+            whose = f", a setting of {named}" if methods else ""
+            raise click.UsageError(
+                f"No such option: {error.option_name}. Give search.{key} in the policy{whose}.", ctx
+            ) from None
+
+
+def _with_setting(key: str) -> list[str]:
+    return [name for name, method in METHODS.items() if key in method.keys]
+
+
+INTERACTIVE = [name for name, method in METHODS.items() if method.interactive]
 
 EXAMPLES = """\b
 Example: sqlanon search policy.yml --method nsga2 --seed 7 -o result.json
@@ -51,9 +79,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 
 @click.command(cls=WithSettings, epilog=EXAMPLES)
 @click.argument("policy", type=click.Path(path_type=Path))
-@click.option(
-    "--method", type=click.Choice([*METHODS, WALK]), help="Instead of the policy's method."
-)
+@click.option("--method", type=click.Choice(list(METHODS)), help="Instead of the policy's method.")
 @click.option("--k", type=Wholes(1), help="Instead of the policy's k, such as 5,10,20: one run.")
 @click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
 @click.option(
@@ -71,7 +97,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
-    help="With reference-direction only: go on with an exploration that was saved.",
+    help=f"With {INTERACTIVE[0]} only: go on with a walk that was saved.",
 )
 @click.option(
     "--workspace",
@@ -112,27 +138,28 @@ def search(
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         used = files_of(anonymizer.policy)
         used += [Used(path, role) for path, role in
-                 ((workspace, "the workspace"), (resume, "the exploration to resume"))
+                 ((workspace, "the workspace"), (resume, "the walk to resume"))
                  if path is not None]  # fmt: skip
         refuse_to_replace(output, RESULT, used)
         section = anonymizer.policy.section.search
         name = method or section.method
-        if resume is not None and name != WALK:
-            raise click.UsageError(f"--resume goes with --method {WALK}, not with {name}")
-        if k is not None and name == WALK:
-            raise click.UsageError(f"--k does not go with --method {WALK}")
-        if thorough and name != "auto":
-            raise click.UsageError(f"--thorough goes with --method auto, not with {name}")
+        interactive = METHODS[name].interactive
+        if resume is not None and not interactive:
+            _refuse("--resume", INTERACTIVE, name)
+        if k is not None and interactive:
+            raise click.UsageError(f"--k does not go with --method {name}")
+        if thorough and name not in _with_setting("effort"):
+            _refuse("--thorough", _with_setting("effort"), name)
         if seconds is None:
             seconds = section.seconds
         if not quiet:
             for caution in anonymizer.cautions:
                 click.echo(f"note: {format_label(caution)}", err=True)
-        if name == WALK:
+        if interactive:
             screen = Console(stderr=True, highlight=False) if as_json else console()
             kept = [each for each in used if each.path != resume]  # a walk may be saved again
             kept.append(Used(output, "where the result goes"))
-            result = walk(
+            result = walk_by_answers(
                 anonymizer,
                 resume,
                 seed=seed,
@@ -146,7 +173,7 @@ def search(
             result = _searched(anonymizer, name, k, seed, effort, seconds, quiet=quiet)
         said = anonymizer.cautions
     feasible = any(each.feasible is not False for each in result.solutions)
-    if name == WALK and result.chosen is None and feasible:
+    if interactive and result.chosen is None and feasible:
         click.echo("No solution was taken; nothing is written.", err=True)
         if as_json:
             print_json(result.to_dict())
@@ -164,6 +191,10 @@ def search(
     if missing := [str(k) for k, row in result.choices.items() if row is None]:
         click.echo(f"No solution reaches k = {', '.join(missing)}.", err=True)
         sys.exit(REQUIREMENT_FAILS)
+
+
+def _refuse(option: str, methods: list[str], name: str) -> NoReturn:
+    raise click.UsageError(f"{option} goes with --method {', '.join(methods)}, not with {name}")
 
 
 def _searched(

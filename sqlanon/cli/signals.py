@@ -1,4 +1,4 @@
-"""SIGTERM, which schedulers and `timeout` send, ends a command as Ctrl-C does."""
+"""SIGTERM ends a command as Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 import click
 
-from sqlanon.cli.output import end
+from sqlanon.cli.options import end
 
 TERMINATED = 128 + signal.SIGTERM
 """The exit status of a command that a SIGTERM ended before there was a result."""

@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 import sqlanon
-from sqlanon.cli.output import REQUIREMENT_FAILS, print_json
-from sqlanon.cli.values import may_show_values
-from sqlanon.compile.text import DIALECTS
+from sqlanon.cli.options import (
+    end_where_it_fails,
+    json_option,
+    may_show_values,
+    policy_argument,
+    print_json,
+    scheme_option,
+)
 from sqlanon.errors import SchemeError, UncoveredValueError
 
 
+class Dialect(click.ParamType[str]):
+    """A database that SQL can be written for; their names are imported when they are needed."""
+
+    name = "dialect"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "D"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    def _choice(self) -> click.Choice[str]:
+        from sqlanon.release import DIALECTS
+
+        return click.Choice(DIALECTS)
+
+
 @click.command(epilog="Example: sqlanon sql policy.yml --scheme result.json --dialect postgres")
-@click.argument("policy", type=click.Path(path_type=Path))
-@click.option(
-    "--scheme",
-    required=True,
-    help="scheme.json, result.json (its chosen solution), or result.json#N.",
-)
+@policy_argument
+@scheme_option
 @click.option(
     "--dialect",
-    type=click.Choice(DIALECTS),
-    metavar="D",
+    type=Dialect(),
     default="duckdb",
     show_default=True,
     help="The database that is to read it, such as duckdb, postgres or spark.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @may_show_values
 def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
     """Print the SQL that builds the release of a scheme.
 
-    One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies what comes
-    of it, and puts it in place. Ends with exit status 3 when the scheme falls short of what the
+    One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies the result,
+    and puts it in place. Ends with exit status 3 when the scheme falls short of what the
     policy requires, so that publishing it would be refused.
     """
     with sqlanon.load(policy) as anonymizer:
@@ -51,6 +73,4 @@ def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
     else:
         click.echo(text, nl=False, color=True)  # else names with escape codes would lose them
     if short:
-        for line in short:
-            click.echo(line, err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails(short)

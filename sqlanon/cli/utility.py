@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import sqlanon
-from sqlanon.api.solution import format_label
-from sqlanon.cli.numbers import Whole
-from sqlanon.cli.output import REQUIREMENT_FAILS, console, print_json
-from sqlanon.cli.values import may_show_values
+from sqlanon.cli.options import (
+    Whole,
+    end_where_it_fails,
+    json_option,
+    may_show_values,
+    policy_argument,
+    print_json,
+    scheme_option,
+)
 from sqlanon.documents import read_text
 from sqlanon.errors import UtilityError
-from sqlanon.utility import MODELS, Utility
-from sqlanon.utility.queries import parts_of
+
+MODELS = ("logistic", "forest")
+"""The models of sqlanon.utility, written here so that the help needs no import of it."""
 
 EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(age) FROM data'"
 
 
 @click.command(epilog=f"Example: {EXAMPLE}")
-@click.argument("policy", type=click.Path(path_type=Path))
-@click.option(
-    "--scheme",
-    required=True,
-    help="scheme.json, result.json (its chosen solution), or result.json#N.",
-)
+@policy_argument
+@scheme_option
 @click.option(
     "--workload",
     type=Whole(1),
@@ -68,7 +64,7 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
     show_default=True,
     help="What predicts it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @may_show_values
 def utility(
     policy: Path,
@@ -89,9 +85,12 @@ def utility(
     label, which needs the extra sqlanon[utility]. Ends with exit status 3 when the policy's
     privacy requirement does not hold.
     """
+    from sqlanon.cli.output import console, print_utility
+    from sqlanon.cli.progress import stages
+
     _refuse_several(sql)
     texts = [*sql, *(read_text(file, UtilityError) for file in files)]
-    with sqlanon.load(policy) as anonymizer, _stages(quiet=as_json) as on_stage:
+    with sqlanon.load(policy) as anonymizer, stages("measuring", quiet=as_json) as on_stage:
         found = anonymizer.utility(
             scheme,
             queries=workload,
@@ -104,15 +103,15 @@ def utility(
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found, console())
+        print_utility(found, console())
     if found.feasible is False:
-        for line in found.shortfalls:
-            click.echo(line, err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails(found.shortfalls)
 
 
 def _refuse_several(queries: Sequence[str]) -> None:
-    """An option is one query, so that its number tells which option a message is about."""
+    """Refuses an option with several queries: messages number queries as options."""
+    from sqlanon.utility import parts_of
+
     for number, text in enumerate(queries, 1):
         found = len(list(parts_of(text, number)))
         if found > 1:
@@ -120,32 +119,3 @@ def _refuse_several(queries: Sequence[str]) -> None:
                 f"--query number {number} holds {found} statements; give one SELECT, and --query "
                 "again for the next, or a file of them with --queries"
             )
-
-
-def _show(found: Utility, screen: Console) -> None:
-    for titles, *lines in found.tables():
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for place, title in enumerate(titles):
-            # As Text, because a str may hold [marks] that rich would obey.
-            heading = Text(format_label(title))
-            if place:
-                table.add_column(heading, justify="right", no_wrap=True)
-            else:
-                table.add_column(heading, overflow="fold")
-        for line in lines:
-            table.add_row(*(Text(format_label(text)) for text in line))
-        screen.print(table)
-    screen.print(Text(found.summary()))
-    for note in found.notes:
-        screen.print(Text(format_label(f"note: {note}")))
-
-
-@contextmanager
-def _stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Tells on standard error what is going on, while it is."""
-    screen = Console(stderr=True)
-    if quiet or not screen.is_terminal:
-        yield lambda stage: None
-        return
-    with screen.status("measuring") as status:
-        yield lambda stage: status.update(f"{stage} …")

@@ -19,33 +19,28 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sqlanon.api import Anonymizer
-from sqlanon.api.result import SearchResult
-from sqlanon.api.solution import format_score
-from sqlanon.api.used_files import Used
-from sqlanon.api.written import EXPLORATION, refuse_to_replace
+from sqlanon.anonymizer import Anonymizer
+from sqlanon.cli.output import print_fitted, signs
 from sqlanon.cli.progress import watching
 from sqlanon.cli.signals import Terminated
-from sqlanon.cli.tables import print_fitted, signs
 from sqlanon.documents import read_json
+from sqlanon.domain import write_document
 from sqlanon.errors import SearchError, SqlanonError
-from sqlanon.model import counted
-from sqlanon.preference import Preference
-from sqlanon.scheme.scheme_file import write_document
-from sqlanon.search.outcome import UNREPEATABLE
-from sqlanon.search.reference_direction import MOST_POINTS, Exploration
-from sqlanon.search.reference_step import Step
+from sqlanon.files import SAVED_WALK, Used, refuse_to_replace
+from sqlanon.metrics import Preference
+from sqlanon.search import MOST_POINTS, UNREPEATABLE, SearchResult, Step, Walk, format_score
+from sqlanon.wording import counted
 
 HELP = """\
   N          go on from solution N: it becomes the next point of departure
   take N     end with solution N as the answer
   points N   change the number of reference points and take the step again
-  save FILE  write the exploration to a file, to go on later with --resume FILE
+  save FILE  write the walk to a file, to go on later with --resume FILE
   quit       end without an answer
   help, ?    show this"""
 HINT = """\
 N goes on from solution N, take N ends with it, points N asks for N places,
-save FILE keeps the walk for later, quit ends it, help tells more."""
+save FILE keeps the walk for later, quit ends it, help lists all answers."""
 
 AT_THE_PROMPT = "save FILE keeps the walk, quit ends it; another Ctrl-C ends it at once."
 
@@ -57,7 +52,7 @@ DISPENSABLE = ("classes", "left out", "asked for + more")
 """The columns that a narrow screen does without, in this order."""
 
 
-def walk(
+def walk_by_answers(
     anonymizer: Anonymizer,
     resume: Path | None,
     *,
@@ -73,16 +68,16 @@ def walk(
     then holds what came closest. A step ends after `step_seconds`. Files in `used` are never
     saved to.
     """
-    exploration = _exploration(anonymizer, resume, seed)
-    exploration.limits = replace(exploration.limits, seconds=step_seconds)
+    walk = _begun(anonymizer, resume, seed)
+    walk.limits = replace(walk.limits, seconds=step_seconds)
     taken: int | None = None
     seconds = 0.0
-    step = exploration.history[-1].step if exploration.history else None
+    step = walk.history[-1].step if walk.history else None
     shown: Step | None = None
     while taken is None:
         if step is None or not len(step.solutions):
             start = time.perf_counter()
-            step = _next_step(exploration, quiet)
+            step = _next_step(walk, quiet)
             seconds += time.perf_counter() - start
             if not len(step.solutions):
                 break
@@ -90,7 +85,7 @@ def walk(
                 click.echo("The step was ended early: these are the best so far.", err=True)
         # Once: a message about the answer to it would scroll away.
         if step is not shown and not quiet:
-            _show(step, exploration, screen)
+            _show(step, walk, screen)
             if shown is None:
                 click.echo(HINT, err=True)
         shown = step
@@ -98,28 +93,28 @@ def walk(
         if answer in (None, "quit"):
             break
         try:
-            taken, step = _obey(answer or "", exploration, step, used)
+            taken, step = _obey(answer or "", walk, step, used)
         except SqlanonError as error:
             click.echo(str(error), err=True)
     chosen = None if step is None or taken is None else step.solutions.keys[taken]
-    return anonymizer.explored(exploration, chosen, seconds)
+    return anonymizer.walked(walk, chosen, seconds)
 
 
-def _exploration(anonymizer: Anonymizer, resume: Path | None, seed: int | None) -> Exploration:
+def _begun(anonymizer: Anonymizer, resume: Path | None, seed: int | None) -> Walk:
     """A new walk, or the one that was saved, which has a seed of its own."""
     if resume is None:
-        return anonymizer.explore(seed=seed)
+        return anonymizer.walk(seed=seed)
     saved = read_json(resume, SearchError)
     try:
-        exploration = anonymizer.explore(saved)
+        walk = anonymizer.walk(saved)
     except SearchError as error:
         raise SearchError(f"{resume}: {error}") from None
-    if seed not in (None, exploration.seed):
+    if seed not in (None, walk.seed):
         raise click.UsageError(
             f"--seed {seed} does not go with --resume {resume}, which was saved with the seed "
-            f"{exploration.seed}; leave one of the two out"
+            f"{walk.seed}; leave one of the two out"
         )
-    return exploration
+    return walk
 
 
 def _answer() -> str | None:
@@ -148,7 +143,7 @@ def _answer() -> str | None:
 
 
 def _obey(
-    answer: str, exploration: Exploration, step: Step, used: Sequence[Used]
+    answer: str, walk: Walk, step: Step, used: Sequence[Used]
 ) -> tuple[int | None, Step | None]:
     """The row that was taken, and the step to show next: None takes a new one."""
     match answer.split(maxsplit=1):
@@ -160,18 +155,18 @@ def _obey(
                 )
             return number, step
         case ["points", number]:
-            exploration.n = _points(_number(number))
+            walk.n = _points(_number(number))
             return None, None
         case ["save", file]:
-            refuse_to_replace(Path(file), EXPLORATION, used, "name another file")
-            write_document(exploration.to_json(), file)
+            refuse_to_replace(Path(file), SAVED_WALK, used, "name another file")
+            write_document(walk.to_json(), file)
             click.echo(f"written to {file}", err=True)
             return None, step
         case ["help" | "?"]:
             click.echo(HELP, err=True)
             return None, step
         case [row] if _NUMBER.fullmatch(row):
-            exploration.choose(_number(row))
+            walk.choose(_number(row))
             return None, None
         case ["take" | "points" as word]:
             raise SearchError(f"{word} needs a number, as in: {word} 2")
@@ -193,9 +188,9 @@ def _points(number: int) -> int:
     return number
 
 
-def _next_step(exploration: Exploration, quiet: bool) -> Step:
-    number = len(exploration.history) + 1
-    limits = exploration.limits
+def _next_step(walk: Walk, quiet: bool) -> Step:
+    number = len(walk.history) + 1
+    limits = walk.limits
     # Only Ctrl-C: after a step that a SIGTERM ended, the walk would wait for an answer.
     with watching(
         f"step {number}",
@@ -204,18 +199,18 @@ def _next_step(exploration: Exploration, quiet: bool) -> Step:
         patience=limits.patience,
         signals=[signal.SIGINT],
     ) as watch:
-        return exploration.step(watch=watch)
+        return walk.step(watch=watch)
 
 
-def _show(step: Step, exploration: Exploration, screen: Console) -> None:
-    goal = exploration.preference
+def _show(step: Step, walk: Walk, screen: Console) -> None:
+    goal = walk.preference
     loss, bias = _measures(goal)
     screen.print(
         f"From {loss} {step.origin.loss:.3f}, {bias} {step.origin.bias:.3f} "
         f"towards {loss} {goal.loss:.3f}, {bias} {goal.bias:.3f}:"
     )
     print_fitted(screen, lambda left_out: step_table(step, loss, bias, left_out), DISPENSABLE)
-    screen.print("\n".join(plot(step, exploration, screen)), markup=False, highlight=False)
+    screen.print("\n".join(plot(step, walk, screen)), markup=False, highlight=False)
 
 
 def step_table(step: Step, loss: str, bias: str, without: Collection[str] = ()) -> Table:
@@ -248,12 +243,12 @@ def step_table(step: Step, loss: str, bias: str, without: Collection[str] = ()) 
     return table
 
 
-def plot(step: Step, exploration: Exploration, screen: Console) -> list[str]:
+def plot(step: Step, walk: Walk, screen: Console) -> list[str]:
     """The step as text: solutions by number, q̄ as *, q_t as o; loss to the right, bias up."""
     sign = signs(screen)
-    loss, bias = _measures(exploration.preference)
+    loss, bias = _measures(walk.preference)
     points = [(step.point(i), str(i % 10)) for i in range(len(step.solutions))]
-    points = [(step.origin, "o"), (exploration.preference, "*"), *points]
+    points = [(step.origin, "o"), (walk.preference, "*"), *points]
     right = max(p.loss for p, _ in points) or 1.0
     top = max(p.bias for p, _ in points) or 1.0
     ends = f"  {bias} {top:.3f}", f"  {loss} {right:.3f}"
@@ -271,6 +266,6 @@ def plot(step: Step, exploration: Exploration, screen: Console) -> list[str]:
 
 def _measures(point: Preference) -> tuple[str, str]:
     """The names of a preference's loss and bias: the papers' in capitals."""
-    names = (point.loss_by.value, point.bias_by.value)
+    names = (point.loss_by, point.bias_by)
     loss, bias = (name.upper() if name in ("nwp", "necd") else name for name in names)
     return loss, bias

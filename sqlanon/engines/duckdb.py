@@ -1,46 +1,52 @@
-"""DuckDB, the engine that needs nothing else.
-
-Everything goes through `connection.sql`, never `connection.execute`. On a connection that a
-caller lends us this matters: `execute` throws away a result that the caller has not fetched
-yet, and its errors abort the caller's transaction even when a name is merely misspelt. `sql`
-refuses in the first case and leaves the transaction alone in the second.
-
-A database that sqlanon opens is attached to an empty one in memory, and built-in functions stand
-before its schema on the search path: DuckDB takes a macro for the function or operator of the
-same name where it finds it first. Views still use the macros beside them. Nothing outside the
-folders that the caller names can be read or written, and no extension is loaded.
-"""
+"""DuckDB: connections, types, what a name means, and databases opened to read or to publish."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines import duckdb_catalog, duckdb_functions, duckdb_reads
-from sqlanon.engines.base import (
+from sqlanon.engines import duckdb_catalog, duckdb_sources
+from sqlanon.engines.duckdb_catalog import AttachedFile, Row, fold
+from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
+from sqlanon.engines.interrupts import interruptible
+from sqlanon.engines.protocol import (
+    COMPLETED,
+    Capabilities,
     ColumnInfo,
-    Reads,
-    Running,
+    Data,
+    Kind,
+    Opened,
+    Source,
     SqlText,
-    TableDetails,
-    Tracer,
-    looked_in,
-    refuse_impossible,
+    parse_table,
     render_statement,
 )
-from sqlanon.engines.duckdb_catalog import fold
-from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
-from sqlanon.engines.interrupt import interruptible
-from sqlanon.engines.progress_bar import hide_progress_bar
+from sqlanon.engines.tracer import Running, Tracer
 from sqlanon.errors import EngineError
-from sqlanon.model import Kind
+from sqlanon.files import PrivateFolder, folder_of, refuse_impossible
+from sqlanon.wording import looked_in
+
+
+def hide_progress_bar(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Turns DuckDB's progress bar of a connection of our own off, and returns the connection.
+
+    DuckDB draws it on standard output, also where that is a file of JSON, and in a notebook
+    below the cell; sqlanon has one of its own. The setting is read first: in a notebook without
+    ipywidgets the bar is off, and DuckDB refuses every statement that sets it, to whatever value.
+    """
+    shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if shown == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), Kind.INTEGER),
@@ -58,7 +64,6 @@ _KINDS = {
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\d+\)")
 _ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
 
-_COMPLETED = "sqlanon_completed"  # marks a name in a syntax tree
 _HERE = "SELECT current_database(), current_schema()"
 _TABLES = """
 SELECT database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE NOT internal
@@ -77,7 +82,10 @@ class DuckDBEngine:
     open transaction, as DuckDB does for every statement.
     """
 
-    dialect = "duckdb"
+    dialect: ClassVar[str] = "duckdb"
+    can: ClassVar[Capabilities] = Capabilities(
+        asof_join=True, comments=True, guarded_views=True, files=True
+    )
 
     def __init__(
         self,
@@ -92,8 +100,99 @@ class DuckDBEngine:
         self.home: str | None = None  # the attached database that names without one mean
         self.reading = "the database"  # in messages: the source that was opened here last
         self._connection = connection
+        self._files: list[AttachedFile] | None = None  # None where others may attach some
+        self._spill = ""
+        self._begun = False
+        self._known: dict[str, list[Row]] | None = None
         self._registered: list[str] = []
         self._on_close: list[Callable[[], object]] = []
+
+    @classmethod
+    def open(
+        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+    ) -> DuckDBEngine:
+        path = cls.database_path(address)
+        if path is None:
+            return open_memory(spill, folders)
+        return open_database(path, read_only=read_only, folders=folders)
+
+    @classmethod
+    def adopt(cls, connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
+        engine = cls(connection, owned=False)
+        engine.refuse_hidden_functions()
+        return engine
+
+    @classmethod
+    def database_path(cls, address: str) -> Path | None:
+        """The path is taken as it stands, without %-escapes or parameters."""
+        path = address.partition("://")[2]
+        if path in ("", "/", "/:memory:"):
+            return None
+        if not path.startswith("/"):
+            raise EngineError(
+                f"{address!r} lacks a slash: three before a relative path, four before an "
+                "absolute one, as in duckdb:///relative.duckdb."
+            )
+        return Path(path[1:])
+
+    @classmethod
+    def open_for_publishing(
+        cls,
+        source: str | duckdb.DuckDBPyConnection | None,
+        *,
+        target: str | None,
+        file: Path | None,
+        read_only: bool,
+        folders: Iterable[Path],
+    ) -> Opened:
+        if target is not None:
+            assert source is None or isinstance(source, str)
+            return _open_two(source, target, read_only, tuple(folders))
+        if source is None:
+            assert file is not None
+            return Opened(_open_beside(file.parent, folders))
+        if not isinstance(source, str):
+            return Opened(cls.adopt(source))
+        read_only = read_only or file is not None
+        return Opened(cls.open(source, read_only=read_only, folders=folders))
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {"duckdb": duckdb.__version__}
+
+    def source(
+        self,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        file: str | Path | None = None,
+        data: Data | None = None,
+    ) -> Source:
+        if table is not None:
+            self.reading = f"table {table!r}"
+            relation = self.table(table)
+            return Source(self, relation, table, self.columns(relation))
+        if query is not None:
+            return duckdb_sources.query(self, query)
+        if file is not None:
+            return duckdb_sources.file(self, file)
+        assert data is not None
+        # The name of registered data would be visible on a caller's connection.
+        return duckdb_sources.data(self if self.owned else self.private(), data)
+
+    def as_written(self, source: Source, path: str | Path, columns: Collection[str]) -> Source:
+        return duckdb_sources.as_written(source, path, columns)
+
+    def table(self, name: str) -> exp.Table:
+        relation = parse_table(name)
+        self.complete(relation)
+        return relation
+
+    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
+        # HUGEINT, the type of the sum, holds 2^63 rows of these.
+        written = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
+        number = exp.cast(written, exp.DataType.Type.UBIGINT)
+        return exp.cast(exp.Sum(this=number), "text")
 
     def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
         """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
@@ -106,6 +205,8 @@ class DuckDBEngine:
 
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         """Executes one statement; one that changes rows reports their number to the tracer."""
+        if self._known:
+            self._known.clear()
         with self._secretly(parameters), self._running(self._text(statement)) as running:
             result = self._execute(running.sql, parameters)
             if result.column_names == ["Count"] and result.num_rows == 1:
@@ -125,35 +226,58 @@ class DuckDBEngine:
             raise EngineError(_without(str(error), parameters)) from None
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
-        described = self.fetch(exp.Describe(this=exp.select("*").from_(relation)))
-        return tuple(_column_info(row) for row in described.to_pylist())
+        described = self.known(self._text(exp.Describe(this=exp.select("*").from_(relation))))
+        return tuple(_column_info(row) for row in described)
+
+    def known(self, query: str) -> list[Row]:
+        """The rows of a question to the catalog.
+
+        Within a transaction of our own it is asked once until a statement may have changed it.
+        """
+        if self._known is None or query not in self._known:
+            rows: list[Row] = self.fetch(query).to_pylist()
+            if self._known is None:
+                return rows
+            self._known[query] = rows
+        return self._known[query]
+
+    def begin(self) -> None:
+        self.run("BEGIN TRANSACTION")
+        self._begun = True
+        self._known = {} if self.owned else None
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+        self._begun, self._known = False, None
+
+    def roll_back(self) -> None:
+        self._begun, self._known = False, None
+        with suppress(EngineError):
+            self.run("ROLLBACK")
 
     def in_transaction(self) -> bool:
+        if self._begun or self.owned:
+            return self._begun
         # Outside a transaction every statement has one of its own. A BEGIN would tell too, but
         # inside a transaction its error aborts that.
         first, second = (self.fetch("SELECT txid_current() AS id") for _ in range(2))
         return bool(first.equals(second))
 
-    def locate(self, table: exp.Table, *, to_create: bool = False) -> exp.Table:
-        return duckdb_catalog.locate(self, table, to_create=to_create)
-
-    def details(self, table: exp.Table) -> TableDetails | None:
-        return duckdb_catalog.details(self, table)
+    locate = duckdb_catalog.locate
+    details = duckdb_catalog.details
+    reads = duckdb_catalog.reads
+    may_read = duckdb_catalog.may_read
 
     def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+        if self._files == []:  # nothing is left over in memory
+            return ()
         return duckdb_catalog.tables_like(self, prefix, comment)
-
-    def reads(self, relation: exp.Expr) -> Reads:
-        return duckdb_reads.reads(self, relation)
-
-    def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
-        return duckdb_reads.may_read(self, relation, file)
 
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="main", catalog="temp", quoted=True)
 
     def refuse_hidden_functions(self) -> None:
-        found = duckdb_functions.hiding(self)
+        found = duckdb_catalog.hiding(self)
         if not found:
             return
         listed = "; ".join([*found[:5], *(["…"] if found[5:] else [])])
@@ -168,14 +292,19 @@ class DuckDBEngine:
             f"({listed}), or {instead}."
         )
 
+    def files(self) -> list[AttachedFile]:
+        """The files of all databases, also of those that are open for reading only."""
+        return duckdb_catalog.files(self) if self._files is None else self._files
+
     def database_files(self) -> tuple[Path, ...]:
-        return duckdb_catalog.database_files(self)
+        return tuple(each.path for each in self.files() if not each.read_only)
 
     def file_of(self, table: exp.Table) -> Path | None:
-        return duckdb_catalog.file_of(self, table)
+        return next((each.path for each in self.files() if each.name == table.catalog), None)
 
     def stale_spill_files(self) -> tuple[Path, ...]:
-        return duckdb_catalog.stale_spill_files(self)
+        folder = duckdb_catalog.spill_folder(self) if self._files is None else self._spill
+        return duckdb_catalog.stale_spill_files(self.database_files(), folder)
 
     def close(self) -> None:
         if not self.owned:
@@ -240,7 +369,7 @@ class DuckDBEngine:
         for table in partly:
             if fold(table.db) in known:
                 table.set("catalog", exp.to_identifier(self.home, quoted=True))
-                table.meta[_COMPLETED] = True
+                table.meta[COMPLETED] = True
 
     def attach(self, path: Path, *, read_only: bool, name: str | None = None) -> str:
         """Attaches a database file that exists and answers with its name here.
@@ -260,7 +389,11 @@ class DuckDBEngine:
                 self._execute(running.sql)
         except duckdb.Error as error:
             raise explain_opening(error, path) from error
-        return duckdb_catalog.name_of_file(self, path)
+        if name is None:
+            name = duckdb_catalog.name_of_file(self, path)
+        if self._files is not None:
+            self._files.append(AttachedFile(name, Path(file.this), read_only))
+        return name
 
     def register(self, data: pa.Table) -> exp.Table:
         """Makes an Arrow table readable under a name of its own, for as long as the engine is.
@@ -344,7 +477,9 @@ def open_memory(spill: Path | None = None, folders: Iterable[Path] = ()) -> Duck
     listed = exp.convert([str(folder) for folder in allowed]).sql(DuckDBEngine.dialect)
     connection.sql(f"SET allowed_directories = {listed}")
     connection.sql("SET enable_external_access = false")  # DuckDB cannot switch it on again
-    return DuckDBEngine(connection, owned=True, folders=allowed)
+    engine = DuckDBEngine(connection, owned=True, folders=allowed)
+    engine._files, engine._spill = [], str(spill or "")
+    return engine
 
 
 def open_database(
@@ -368,20 +503,6 @@ def open_database(
         engine.close()
         raise
     return engine
-
-
-def folder_of(path: Path) -> Path:
-    """The folder of a file; where that is a link, of what it leads to."""
-    return Path(os.path.realpath(path)).parent
-
-
-def as_given(relation: exp.Expr) -> exp.Expr:
-    """A relation to show: its names as they were before `complete`."""
-    given = relation.copy()
-    for table in given.find_all(exp.Table):
-        if table.meta.pop(_COMPLETED, False):
-            table.set("catalog", None)
-    return given
 
 
 def _fetch(
@@ -412,3 +533,100 @@ def _kind(type_: str) -> Kind | None:
     if _ENUM.fullmatch(type_):
         return Kind.TEXT
     return _KINDS.get(type_)
+
+
+_TAKEN = {"memory", "system", "temp"}
+
+
+def _open_two(
+    source: str | None, target: str, read_only: bool, folders: tuple[Path, ...]
+) -> Opened:
+    path = DuckDBEngine.database_path(target)
+    if path is None:
+        raise EngineError(f"{target!r} is a database in memory: nobody would see the release.")
+    made = not read_only and _make(path)
+    source_path = None if source is None else DuckDBEngine.database_path(source)
+    databases = [each for each in (path, source_path) if each is not None]
+    folders = (*folders, *map(folder_of, databases))
+    engine = open_memory(folders=folders) if read_only else _open_beside(path.parent, folders)
+    if made:
+        engine.on_close(lambda: _remove_if_empty(path))
+    try:
+        if source_path is not None:
+            if not source_path.exists():
+                raise EngineError(f"Database {source_path} does not exist.")
+            engine.attach_home(source_path, read_only=True)
+        free = _free_name(path, engine.home)
+        if read_only and not path.exists():
+            catalog = _stand_in(engine, path, free)
+        else:
+            catalog = engine.attach(path, read_only=read_only, name=free)
+        return Opened(engine, catalog)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _stand_in(engine: DuckDBEngine, path: Path, free: str | None) -> str:
+    """An empty database in memory with the name of one that is not made yet."""
+    _refuse_without_folder(path)
+    name = free or path.name.split(".")[0]
+    memory = exp.Literal.string(":memory:")
+    engine.run(exp.Attach(this=exp.alias_(memory, name, quoted=True)))
+    return name
+
+
+def _open_beside(folder: Path, folders: Iterable[Path]) -> DuckDBEngine:
+    """A database in memory whose spill files lie in a private folder."""
+    private = PrivateFolder(folder)
+    try:
+        engine = open_memory(private.path, folders)
+    except BaseException:
+        private.remove()
+        raise
+    engine.on_close(private.remove)
+    return engine
+
+
+def _make(path: Path) -> bool:
+    """Makes an empty database for its owner only; False if there is one."""
+    if path.exists():
+        return False
+    _refuse_without_folder(path)
+    with PrivateFolder(path.parent) as private:
+        new = private.path / path.name
+        open_database(new, read_only=False, create=True).close()
+        new.chmod(0o600)
+        try:
+            os.link(new, path)  # unlike a rename, never over what another process just made
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise EngineError(f"Database {path} cannot be made: {error.strerror}.") from error
+    return True
+
+
+def _refuse_without_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise EngineError(f"Database {path} cannot be made: there is no folder {path.parent}.")
+
+
+def _remove_if_empty(path: Path) -> None:
+    """A database that was made for a release that came to nothing."""
+    try:
+        engine = open_database(path)
+    except EngineError:
+        return
+    try:
+        empty = not engine.fetch("SELECT 1 FROM duckdb_tables()").num_rows
+    finally:
+        engine.close()
+    if empty:
+        path.unlink(missing_ok=True)
+
+
+def _free_name(path: Path, home: str | None) -> str | None:
+    """None where DuckDB's own choice of a name for the target's file is free."""
+    own = path.name.split(".")[0].lower()
+    is_free = own not in _TAKEN and home not in (own, f"{own}_db")
+    return None if is_free else f"{own}_target"

@@ -1,19 +1,25 @@
-"""What DuckDB's catalog knows: where names lead, and what hangs on a table."""
+"""What DuckDB's catalog knows: where names lead, what hangs on a table, what a relation reads."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import duckdb
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.base import ColumnDetails, Engine, TableDetails
+from sqlanon.engines.protocol import ColumnDetails, Reads, TableDetails
 from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import DuckDBEngine
 
 _OBJECTS = """
 SELECT database_name, schema_name, table_name AS name, FALSE AS is_view, comment, NULL AS sql
@@ -59,12 +65,12 @@ def same(one: exp.Table, other: exp.Table) -> bool:
     return _key(one) == _key(other)
 
 
-def locate(engine: Engine, table: exp.Table, *, to_create: bool) -> exp.Table:
+def locate(engine: DuckDBEngine, table: exp.Table, *, to_create: bool = False) -> exp.Table:
     """The full name that DuckDB gives to a table, in the spelling of the catalog."""
     candidates = list(places(engine, table, to_create))
     if not candidates:
         raise EngineError(_no_schema(table))
-    found = {_key(_table(row)): _table(row) for row in _rows(engine, _OBJECTS)}
+    found = {_key(_table(row)): _table(row) for row in engine.known(_OBJECTS)}
     for place in candidates:
         if _key(place) in found:
             return found[_key(place)]
@@ -80,10 +86,10 @@ def _no_schema(table: exp.Table) -> str:
     )
 
 
-def places(engine: Engine, table: exp.Table, to_create: bool = False) -> Iterator[exp.Table]:
+def places(engine: DuckDBEngine, table: exp.Table, to_create: bool = False) -> Iterator[exp.Table]:
     """Where a table of this name may be, in the order in which DuckDB looks."""
-    (here,) = _rows(engine, _PATH)
-    schemas = [(row["database_name"], row["schema_name"]) for row in _rows(engine, _SCHEMAS)]
+    (here,) = engine.known(_PATH)
+    schemas = [(row["database_name"], row["schema_name"]) for row in engine.known(_SCHEMAS)]
     path = list(_search_path(here))
     if table.catalog:
         wanted = [(table.catalog, table.db)]
@@ -122,15 +128,15 @@ def _listed(path: str) -> list[list[str]]:
     return [entry for entry in entries if entry]
 
 
-def schemas_of(engine: Engine, database: str) -> list[str]:
+def schemas_of(engine: DuckDBEngine, database: str) -> list[str]:
     """The schemas of a database that can be on a search path."""
     return [
-        row["schema_name"] for row in _rows(engine, _SCHEMAS) if row["database_name"] == database
+        row["schema_name"] for row in engine.known(_SCHEMAS) if row["database_name"] == database
     ]
 
 
-def details(engine: Engine, table: exp.Table) -> TableDetails | None:
-    objects = _rows(engine, _OBJECTS)
+def details(engine: DuckDBEngine, table: exp.Table) -> TableDetails | None:
+    objects = engine.known(_OBJECTS)
     row = next((row for row in objects if same(_table(row), table)), None)
     if row is None:
         return None
@@ -159,9 +165,9 @@ def details(engine: Engine, table: exp.Table) -> TableDetails | None:
     )
 
 
-def _referring(engine: Engine, table: exp.Table) -> Iterator[str]:
+def _referring(engine: DuckDBEngine, table: exp.Table) -> Iterator[str]:
     """A foreign key stays within its schema, and one within its own table goes with it."""
-    for row in _rows(engine, _CONSTRAINTS):
+    for row in engine.known(_CONSTRAINTS):
         other = exp.table_(row["table_name"], row["schema_name"], row["database_name"])
         referenced = row["referenced_table"]
         if referenced and not same(other, table):
@@ -187,10 +193,10 @@ def _names(view: Row, table: exp.Table) -> bool:
     )
 
 
-def tables_like(engine: Engine, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+def tables_like(engine: DuckDBEngine, prefix: str, comment: str) -> tuple[exp.Table, ...]:
     return tuple(
         _table(row)
-        for row in _rows(engine, _OBJECTS)
+        for row in engine.known(_OBJECTS)
         if not row["is_view"]
         and row["name"].startswith(prefix)
         and row["comment"] == comment
@@ -198,63 +204,56 @@ def tables_like(engine: Engine, prefix: str, comment: str) -> tuple[exp.Table, .
     )
 
 
-def objects(engine: Engine) -> list[tuple[exp.Table, str | None]]:
+def objects(engine: DuckDBEngine) -> list[tuple[exp.Table, str | None]]:
     """Every table and view by its full name, with the text of a view."""
-    return [(_table(row), row["sql"]) for row in _rows(engine, _OBJECTS)]
+    return [(_table(row), row["sql"]) for row in engine.known(_OBJECTS)]
 
 
-def all_files(engine: Engine) -> tuple[Path, ...]:
-    """The files of all databases, also of those that are open for reading only."""
-    return tuple(Path(row["path"]) for row in _rows(engine, _FILES))
+@dataclass(frozen=True)
+class AttachedFile:
+    """The file of a database that is open, and the name of the database here."""
+
+    name: str
+    path: Path
+    read_only: bool
 
 
-def database_files(engine: Engine) -> tuple[Path, ...]:
-    return tuple(Path(row["path"]) for row in _rows(engine, _FILES) if not row["readonly"])
-
-
-def file_of(engine: Engine, table: exp.Table) -> Path | None:
-    rows = [row for row in _rows(engine, _FILES) if row["database_name"] == table.catalog]
-    return Path(rows[0]["path"]) if rows else None
-
-
-def name_of_file(engine: Engine, path: Path) -> str:
-    """The name under which a file is attached."""
-    names = [
-        row["database_name"]
-        for row in _rows(engine, _FILES)
-        if Path(row["path"]).exists() and Path(row["path"]).samefile(path)
+def files(engine: DuckDBEngine) -> list[AttachedFile]:
+    """The files of all databases that a connection has open."""
+    return [
+        AttachedFile(row["database_name"], Path(row["path"]), row["readonly"])
+        for row in engine.known(_FILES)
     ]
-    return str(names[0])
 
 
-def stale_spill_files(engine: Engine) -> tuple[Path, ...]:
+def name_of_file(engine: DuckDBEngine, path: Path) -> str:
+    """The name under which a file is attached."""
+    found = (each for each in files(engine) if each.path.exists() and each.path.samefile(path))
+    return next(found).name
+
+
+def spill_folder(engine: DuckDBEngine) -> str:
+    (row,) = engine.known(_SPILL)
+    return row["folder"] or ""
+
+
+def stale_spill_files(databases: Iterable[Path], spill: str) -> tuple[Path, ...]:
     """Spill files beside databases that this process alone has open: it may write to them.
 
     Those of this process are left alone, because a connection of it may be using them, and so
     is a spill folder that is not the database's own, because others may share it.
     """
-    (row,) = _rows(engine, _SPILL)
-    own = {Path(f"{path}.tmp") for path in database_files(engine)}
-    folder = Path(row["folder"] or "")
-    if folder not in own or not folder.is_dir():
+    folder = Path(spill)
+    if folder not in {Path(f"{path}.tmp") for path in databases} or not folder.is_dir():
         return ()
-    found = []
-    for path in sorted(folder.iterdir()):
-        match = _SPILLED.fullmatch(path.name)
-        if match and match[1] != str(os.getpid()):
-            found.append(path)
-    return tuple(found)
+    matches = [(path, _SPILLED.fullmatch(path.name)) for path in sorted(folder.iterdir())]
+    return tuple(path for path, match in matches if match and match[1] != str(os.getpid()))
 
 
-def _rows(engine: Engine, query: str) -> list[Row]:
-    rows: list[Row] = engine.fetch(query).to_pylist()
-    return rows
-
-
-def _about(engine: Engine, query: str, table: exp.Table) -> list[Row]:
+def _about(engine: DuckDBEngine, query: str, table: exp.Table) -> list[Row]:
     return [
         row
-        for row in _rows(engine, query)
+        for row in engine.known(query)
         if same(exp.table_(row["table_name"], row["schema_name"], row["database_name"]), table)
     ]
 
@@ -265,3 +264,242 @@ def _table(row: Row) -> exp.Table:
 
 def _key(table: exp.Table) -> tuple[str, str, str]:
     return fold(table.catalog), fold(table.db), fold(table.name)
+
+
+# Functions by their full names; a comparison is no function, and nothing can hide it.
+_HIDING = """
+SELECT DISTINCT own.database_name, own.schema_name, own.function_name, own.function_type
+FROM system.main.duckdb_functions() AS own
+JOIN system.main.duckdb_functions() AS built_in
+  ON system.main.lower(own.function_name) = system.main.lower(built_in.function_name)
+WHERE NOT own.internal AND built_in.internal
+ORDER BY ALL
+"""
+
+
+def hiding(engine: DuckDBEngine) -> list[str]:
+    """The statements that drop the functions of users with the name of a built-in one.
+
+    Those of every open database count, whatever the search path is: who reads a view later may
+    have another one.
+    """
+    statements = []
+    for row in engine.known(_HIDING):
+        kind = "MACRO TABLE" if row["function_type"] == "table_macro" else "MACRO"
+        place = (row["function_name"], row["schema_name"], row["database_name"])
+        statements.append(f"DROP {kind} {exp.table_(*place, quoted=True).sql('duckdb')}")
+    return statements
+
+
+# Leaves of a plan that read nothing, or what another part of the plan has read.
+_NO_SOURCE = {"EMPTY_RESULT", "DUMMY_SCAN", "COLUMN_DATA_SCAN", "CTE_SCAN", "DELIM_SCAN"}
+_MACROS = """
+SELECT function_name AS name, macro_definition AS sql FROM duckdb_functions()
+WHERE NOT internal AND macro_definition IS NOT NULL
+"""
+# Table functions whose first argument names what they read, and those that read no file.
+_READERS = {
+    *("read_csv", "read_csv_auto", "sniff_csv", "read_parquet", "parquet_scan"),
+    *("read_json", "read_json_auto", "read_json_objects", "read_json_objects_auto"),
+    *("read_ndjson", "read_ndjson_auto", "read_ndjson_objects", "read_text", "read_blob"),
+}
+_HARMLESS = {"range", "generate_series", "unnest", "repeat", "pandas_scan"}
+REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9]+://", re.IGNORECASE)
+_OWN_DATA = re.compile(r"sqlanon_data_\d+")  # an Arrow table in memory, see register
+
+
+def reads(engine: DuckDBEngine, relation: exp.Expr) -> Reads:
+    """By the plan of a query: views, macros and subqueries are resolved there.
+
+    A part of the query that can yield no row has no place in the plan, but its tables are among
+    the named ones.
+    """
+    select = exp.select("*").from_(relation.copy()).sql("duckdb", identify=True)
+    (row,) = engine.fetch(f"EXPLAIN (FORMAT json) {select}").to_pylist()
+    tables, only_tables = [], True
+    for leaf in _leaves(json.loads(row["explain_value"])):
+        name = leaf.get("extra_info", {}).get("Table")
+        if name is not None:
+            # The plan shows a text of several lines as a list of them.
+            text = "\n".join(name) if isinstance(name, list) else name
+            tables.append(exp.to_table(text, dialect="duckdb"))
+        elif leaf["name"] not in _NO_SOURCE:
+            only_tables = False
+    unique = {_key(table): table for table in tables}
+    return Reads(tuple(unique.values()), only_tables, tuple(_Definitions(engine, relation).named))
+
+
+def may_read(engine: DuckDBEngine, relation: exp.Expr, file: Path) -> bool | None:
+    """By every name and text in the definitions, expanded as DuckDB does; None: unknown."""
+    definitions = _Definitions(engine, relation)
+    certain = definitions.complete
+    databases = [path for path in (each.path for each in engine.files()) if path.exists()]
+    if any(path.samefile(file) for path in databases):
+        return True
+    for tree in definitions.trees:
+        for text in tree.find_all(exp.Literal):
+            if text.is_string and _matches(engine, text.this, file):
+                return True
+        for table in tree.find_all(exp.Table):
+            if not isinstance(table.this, exp.Identifier):
+                certain &= _is_told(table.this, definitions.macros)
+                continue
+            pattern = ".".join(part.name for part in table.parts)
+            if _matches(engine, pattern, file):
+                return True
+            if table not in definitions.known and not _expand(engine, pattern):
+                certain &= bool(REMOTE.match(pattern))
+    return False if certain else None
+
+
+class _Definitions:
+    """A relation and the views and macros that it uses, each as a syntax tree.
+
+    complete  whether all of them could be parsed
+    named     the tables and views that they name
+    known     the places in the trees that name those, or a part of a WITH
+    """
+
+    def __init__(self, engine: DuckDBEngine, relation: exp.Expr) -> None:
+        self._engine = engine
+        self._objects = objects(engine)
+        rows = engine.known(_MACROS)
+        self.macros: set[str] = {fold(row["name"]) for row in rows}
+        self._texts = [(fold(row["name"]), row["sql"]) for row in rows]
+        self._seen_macros: set[str] = set()
+        self.complete = True
+        self.trees: list[exp.Expr] = []
+        self.named: list[exp.Table] = []
+        self.known: _Nodes = _Nodes()
+        # A tree of its own, so that the relation's alias and parents play no part.
+        self._follow(exp.select("*").from_(relation.copy()), None)
+
+    def _follow(self, tree: exp.Expr, view: exp.Table | None) -> None:
+        self.trees.append(tree)
+        for table in list(tree.find_all(exp.Table)):
+            if not isinstance(table.this, exp.Identifier):
+                continue
+            if _is_cte(table):
+                self.known.add(table)
+                continue
+            for found, text in self._meant(table, view):
+                self.known.add(table)
+                if any(same(found, each) for each in self.named):
+                    continue
+                self.named.append(found)
+                own = found.catalog == "temp" and _OWN_DATA.fullmatch(found.name)
+                if text is not None and not own:
+                    self._parse(text, found)
+        words = {fold(word) for word in re.findall(r"\w+", tree.sql("duckdb"))}
+        for name, text in self._texts:
+            odd = re.fullmatch(r"\w+", name) is None
+            if (name in words or odd) and text not in self._seen_macros:
+                self._seen_macros.add(text)
+                self._parse(text, view)
+
+    def _parse(self, text: str, view: exp.Table | None) -> None:
+        try:
+            parsed = sqlglot.parse_one(text, dialect="duckdb")
+        except (sqlglot.ParseError, sqlglot.TokenError):
+            self.complete = False
+            return
+        tree = parsed.args.get("expression") if isinstance(parsed, exp.Create) else parsed
+        if not isinstance(tree, exp.Expr) or isinstance(tree, exp.Command):
+            self.complete = False
+            return
+        self._follow(tree, view)
+
+    def _meant(
+        self, table: exp.Table, view: exp.Table | None
+    ) -> Iterator[tuple[exp.Table, str | None]]:
+        """What a name may mean: by the search path, or beside the view that it is in."""
+        found_at = list(places(self._engine, table))
+        if view is not None:
+            catalog = table.catalog or view.catalog
+            schemas = (table.db or view.db, table.db or "main")
+            found_at += [exp.table_(table.name, each, catalog, quoted=True) for each in schemas]
+        # Of the places on the search path, the first one counts; the others do no harm.
+        for found, text in self._objects:
+            if any(same(found, place) for place in found_at):
+                yield found, text
+
+
+class _Nodes:
+    """A set of places in trees; equal nodes in two places are different here."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[int, exp.Expr] = {}
+
+    def add(self, node: exp.Expr) -> None:
+        self._nodes[id(node)] = node
+
+    def __contains__(self, node: exp.Expr) -> bool:
+        return id(node) in self._nodes
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether a name means a part of a WITH: one that stands before the place of the name."""
+    if table.db:
+        return False
+    node: exp.Expr = table
+    inside: exp.Expr | None = None
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, exp.CTE):
+            inside = node
+            continue
+        parts = node.args.get("with_")
+        if not isinstance(parts, exp.With):
+            continue
+        for part in parts.expressions:
+            if part is inside and not parts.recursive:
+                break
+            if fold(part.alias) == fold(table.name):
+                return True
+            if part is inside:
+                break
+    return False
+
+
+def _is_told(call: exp.Expr, macros: set[str]) -> bool:
+    """Whether the text of a table function tells what it reads."""
+    if isinstance(call, exp.ReadCSV | exp.ReadParquet):
+        name = "read_csv"
+    elif isinstance(call, exp.GenerateSeries | exp.Unnest):
+        return True
+    else:
+        name = fold(call.name) if isinstance(call, exp.Anonymous) else ""
+    if name in _HARMLESS or name in macros:  # the body of a macro is looked at by itself
+        return True
+    arguments = [call.this, *call.expressions]
+    first = next((each for each in arguments if isinstance(each, exp.Expr)), None)
+    if name not in _READERS or first is None:
+        return False
+    listed = first.expressions if isinstance(first, exp.Array) else [first]
+    return all(isinstance(each, exp.Literal) and each.is_string for each in listed)
+
+
+def _matches(engine: DuckDBEngine, pattern: str, file: Path) -> bool:
+    return any(path.exists() and path.samefile(file) for path in _expand(engine, pattern))
+
+
+def _expand(engine: DuckDBEngine, pattern: str) -> list[Path]:
+    """The files that a pattern means to DuckDB; none where it may not look."""
+    if not pattern or "\0" in pattern or REMOTE.match(pattern):
+        return []
+    call = exp.Anonymous(this="glob", expressions=[exp.Literal.string(pattern)])
+    try:
+        rows = engine.fetch(exp.select("file").from_(exp.Table(this=call))).to_pylist()
+    except EngineError as error:
+        if isinstance(error.__cause__, duckdb.PermissionException):
+            return []
+        raise
+    return [Path(row["file"]) for row in rows]
+
+
+def _leaves(nodes: list[Row]) -> Iterator[Row]:
+    for node in nodes:
+        if node["children"]:
+            yield from _leaves(node["children"])
+        else:
+            yield node

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.engines.base import suggest
-from sqlanon.engines.literals import without_literals
+from sqlanon.engines.tracer import without_literals
 from sqlanon.errors import EngineError
-from sqlanon.model import counted
+from sqlanon.wording import counted, suggest
 
 _ABOUT_NAMES = (
     duckdb.BinderException,

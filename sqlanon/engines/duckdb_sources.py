@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import pandas as pd
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.base import ColumnInfo, Engine, Source, looked_in, refuse_impossible
-from sqlanon.engines.duckdb import DuckDBEngine, folder_of
-from sqlanon.engines.duckdb_reads import REMOTE
+from sqlanon.engines.duckdb_catalog import REMOTE
+from sqlanon.engines.protocol import ColumnInfo, Data, Engine, Source, is_dataframe
+from sqlanon.engines.registry import SUFFIXES
 from sqlanon.errors import EngineError
+from sqlanon.files import folder_of, refuse_impossible
+from sqlanon.wording import looked_in
 
-Data: TypeAlias = pd.DataFrame | pa.Table
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import DuckDBEngine
+
 Options: TypeAlias = dict[str, int | str | bool | list[str]]
 
-SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 _QUERIED = (*SUFFIXES, ".json", ".jsonl", ".ndjson", ".gz", ".zst")
 """Names that DuckDB takes for files where it finds no table, in any folder."""
 
@@ -31,22 +33,6 @@ _CSV_TYPES = ["NULL", "BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAM
 """What a column of a CSV file may be taken for: all of DuckDB's own list but BOOLEAN."""
 _FORMATS = {"DATE": "DateFormat", "TIMESTAMP": "TimestampFormat"}
 """Types that a CSV file may write in its own way, and where DuckDB says in which."""
-
-
-def table(engine: DuckDBEngine, name: str) -> Source:
-    """A table or view by its name: `table`, `schema.table` or `catalog.schema.table`.
-
-    A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
-    """
-    engine.reading = f"table {name!r}"
-    return named(engine, name)
-
-
-def named(engine: DuckDBEngine, name: str) -> Source:
-    """The same as a further table; messages go on to speak of the source."""
-    relation = parse_table(name)
-    engine.complete(relation)
-    return _source(engine, relation, name)
 
 
 def query(engine: DuckDBEngine, text: str) -> Source:
@@ -100,11 +86,6 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
         if str(error).startswith(f"File {path}"):
             raise
         raise EngineError(f"File {path} cannot be read. {error}") from error
-
-
-def is_csv(path: str | Path) -> bool:
-    """Whether a file holds values as texts, by its suffix."""
-    return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
 
 
 def folders_in(query: str) -> list[Path]:
@@ -199,7 +180,7 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
     a number and only null is NULL. The data are not copied where that can be avoided: leave
     them unchanged while the source is in use. The engine must own its connection.
     """
-    if isinstance(content, pd.DataFrame):
+    if is_dataframe(content):
         name = "DataFrame"
         _refuse_twins([str(column) for column in content.columns], "The DataFrame")
         try:
@@ -226,21 +207,6 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
 
 def _source(engine: Engine, relation: exp.Expr, name: str) -> Source:
     return Source(engine, relation, name, engine.columns(relation))
-
-
-def parse_table(name: str) -> exp.Table:
-    """The table that a name with up to three parts means."""
-    try:
-        parsed = exp.to_table(name, dialect="duckdb")
-    except (sqlglot.ParseError, sqlglot.TokenError, ValueError):  # ValueError: of "../../x"
-        parsed = None
-    # A function call and a fourth part are no Identifier.
-    if not parsed or not isinstance(parsed.this, exp.Identifier) or not parsed.name:
-        raise EngineError(
-            f"{name!r} is not the name of a table. Write table, schema.table or "
-            'catalog.schema.table, with "double quotes" around unusual parts.'
-        )
-    return exp.table_(parsed.name, parsed.db or None, parsed.catalog or None, quoted=True)
 
 
 def _parse_query(engine: DuckDBEngine, text: str) -> exp.Subquery:

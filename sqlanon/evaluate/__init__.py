@@ -1,5 +1,8 @@
-"""Scoring schemes: batches become GROUP BY queries on the histogram."""
+"""Scores schemes: batches become GROUP BY queries on the histogram."""
+
+from __future__ import annotations
 
 from sqlanon.evaluate.evaluator import Effort, Evaluator
-
-__all__ = ["Effort", "Evaluator"]
+from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
+from sqlanon.evaluate.value_counts import ValueSets
+from sqlanon.evaluate.workspace import CONTENTS, is_workspace, refuse_other_database

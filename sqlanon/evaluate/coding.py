@@ -7,7 +7,7 @@ all columns together are a row's mask; `mask & kept` then names a row's class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,16 +15,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.histogram.places import Place
-from sqlanon.scheme import Bits
-from sqlanon.scheme.batch import Ids, PartitionTable
+from sqlanon.domain import Bits, Ids, PartitionTable, Place
 
 Numbers = npt.NDArray[np.integer[Any]]
 MAX_PATH_BITS = 62
 
 
+def joined(parts: Sequence[Mapping[str, Numbers]]) -> dict[str, Numbers]:
+    """Tables of the same columns, one below the other; what is masked stays so."""
+    concatenate: Any = np.ma.concatenate
+    return {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 class MaskCoding:
-    """One bit a position: set in the atoms above it, kept by the partitions that cut there.
+    """One bit per position: set in the atoms above it, kept by the partitions that cut there.
 
     Expresses every partition whose cuts are among `positions`.
     """

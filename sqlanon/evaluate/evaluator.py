@@ -10,25 +10,30 @@ from typing import TypeVar
 
 import numpy as np
 
+from sqlanon.domain import Batch, Hierarchy, Histogram, Scheme, Space
 from sqlanon.errors import EvaluationError
-from sqlanon.evaluate.answer import list_classes, read_answer
-from sqlanon.evaluate.cache import Cache
-from sqlanon.evaluate.demands import Demands
+from sqlanon.evaluate.answers import list_classes, read_answer
+from sqlanon.evaluate.column_costs import ColumnLoss, CostModel, rows_by_group
 from sqlanon.evaluate.layout import Layout
-from sqlanon.evaluate.loss import ColumnLoss, rows_by_group
-from sqlanon.evaluate.plan import MAX_CLASSES, MAX_LISTED, Group, plan
-from sqlanon.evaluate.price import Tariff
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
+from sqlanon.evaluate.query_plan import MAX_CLASSES, MAX_LISTED, Group, plan
+from sqlanon.evaluate.value_counts import Demands
 from sqlanon.evaluate.workbench import Database, Workbench
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram
-from sqlanon.measurement import EVERY_CLASS, Detail, Ints, Measurement, Measurements
-from sqlanon.metrics import Scores, score
-from sqlanon.metrics.further import FurtherMeasures
-from sqlanon.model import BiasName, LossName
+from sqlanon.evaluate.workspace import Cache
+from sqlanon.metrics import (
+    EVERY_CLASS,
+    UNBOUNDED,
+    Detail,
+    Ints,
+    Measurement,
+    Measurements,
+    Rule,
+    Scores,
+    Suppression,
+    asked_of,
+    score,
+)
 from sqlanon.privacy import Model
-from sqlanon.scheme import Batch, Scheme, Space
-from sqlanon.suppression import UNBOUNDED, Rule, Suppression
 
 T = TypeVar("T")
 
@@ -53,11 +58,11 @@ class Evaluator:
 
     `label` names the facet that classification error is measured against. `models` are what
     classes must satisfy beyond k, whose columns are facets of the histogram; `hierarchies` are
-    of those columns. `further` are the measures of FURTHER that are wanted beside the others;
-    those of losses cost something. With `every_k` schemes are measured in enough detail to score
-    them for any k within the budget of the suppression. A `workspace` file keeps measurements
-    between runs. Results do not depend on `workers`. Whoever listens to
-    `pulse` hears of long batches and may end them.
+    of those columns. `further` are the keys of metrics that are wanted beside those which every
+    scheme has; some of them cost something. With `every_k` schemes are measured in enough detail
+    to score them for any k within the budget of the suppression. A `workspace` file keeps
+    measurements between runs. Results do not depend on `workers`. A listener of `pulse` hears of
+    long batches and may end them.
     """
 
     def __init__(
@@ -68,7 +73,7 @@ class Evaluator:
         label: str | None = None,
         models: Sequence[Model] = (),
         hierarchies: Mapping[str, Hierarchy] | None = None,
-        further: Collection[LossName | BiasName] = (),
+        further: Collection[str] = (),
         every_k: bool = False,
         workspace: str | Path | None = None,
         workers: int | None = None,
@@ -89,16 +94,13 @@ class Evaluator:
         if label is not None and label not in histogram.facets:
             raise EvaluationError(f"the label column {label!r} was not counted")
         self.models = tuple(models)
-        self._further = FurtherMeasures(histogram, further) if further else None
-        self._tariff = Tariff(histogram, further)
+        self._asked = asked_of(histogram, further)
+        self._costs = CostModel(histogram, self._asked)
         demands = Demands(self.models, self.suppression.below, hierarchies or {})
         self._workbench = Workbench(histogram, label, demands, workers)
-        key = demands.fingerprint + self._tariff.fingerprint
+        key = demands.fingerprint + self._costs.fingerprint
         self._cache = Cache(histogram.fingerprint, label, key, workspace)
-        self._losses = [
-            [ColumnLoss(price, rows) for price, rows in zip(kind, histogram.marginals, strict=True)]
-            for kind in self._tariff.kinds
-        ]
+        self._losses = [[ColumnLoss(cost) for cost in kind] for kind in self._costs.kinds]
 
     @property
     def space(self) -> Space:
@@ -133,7 +135,7 @@ class Evaluator:
 
     def score_measured(self, measured: Measurements, rule: Rule) -> Scores:
         """The scores of what was measured here, under a rule that it was measured for."""
-        return score(measured, self.histogram, rule, self.models, self._further)
+        return score(measured, self.histogram, rule, self.models, self._asked)
 
     def measure(self, schemes: Sequence[Scheme] | Batch) -> Measurements:
         """The raw integers behind the scores."""
@@ -168,7 +170,7 @@ class Evaluator:
     @property
     def _needed(self) -> Detail:
         """The classes that a measurement must know one by one."""
-        return EVERY_CLASS if self._tariff.ambiguity else self._detail
+        return EVERY_CLASS if self._costs.tuples else self._detail
 
     def column_loss(self, batch: Batch) -> Ints:
         """Σ over rows of (atoms in the row's group − 1), by scheme and column.
@@ -213,7 +215,7 @@ class Evaluator:
 
         def read(answer: Mapping[str, Ints], layout: Layout, members: Batch) -> list[Measurement]:
             of_members = losses[[rows[key] for key in members.keys]]
-            return read_answer(answer, layout, members, of_members, detail, self._tariff)
+            return read_answer(answer, layout, members, of_members, detail, self._costs)
 
         return self._ask_all(batch, detail, read)
 
@@ -234,7 +236,7 @@ class Evaluator:
             return [None] * len(batch)
         kept = layout.kept_bits(batch)
         words = layout.pack(kept)
-        most = MAX_LISTED if self._tariff.ambiguity else MAX_CLASSES
+        most = MAX_LISTED if self._costs.tuples else MAX_CLASSES
         groups = plan(layout, kept, batch.ids, self._workbench.rows, most)
         if not self._workbench.can_roll_up:
             groups = [Group(g.members, rolled_up=False) for g in groups]

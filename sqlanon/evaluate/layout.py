@@ -7,11 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sqlanon.domain import Batch, Bits, Codes, Family, PartitionTable, Population
 from sqlanon.evaluate.coding import MAX_PATH_BITS, Coding, MaskCoding, Numbers, PathCoding
-from sqlanon.histogram.histogram import Codes, Population
-from sqlanon.model import Family
-from sqlanon.scheme import Batch, Bits
-from sqlanon.scheme.batch import PartitionTable
 
 CANDIDATE_BITS = 10
 """The first word has room for the number of the scheme that a key belongs to."""
@@ -27,7 +24,7 @@ MAX_BITS = 16 * WORD_BITS
 
 
 class Layout:
-    """One coding a column; the bits of column 0 come first, from the low end of word 0."""
+    """One coding per column; the bits of column 0 come first, from the low end of word 0."""
 
     def __init__(self, codings: Sequence[Coding]) -> None:
         self.codings = tuple(codings)
@@ -99,7 +96,7 @@ class Layout:
         return list(zip([0, *ends[:-1]], ends, strict=True))
 
     def kept_by_column(self, bits: Bits) -> Numbers:
-        """How many bits of each column are set, one row a row of bits."""
+        """How many bits of each column are set, one row per row of bits."""
         sums = np.zeros((len(bits), self.bits + 1), dtype=np.int64)
         np.cumsum(bits, axis=1, out=sums[:, 1:])
         return sums[:, self.offsets[1:]] - sums[:, self.offsets[:-1]]

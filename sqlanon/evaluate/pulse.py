@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sqlanon.domain import Batch
 from sqlanon.metrics import Scores
-from sqlanon.scheme import Batch
 
 EVERY = 0.2
 """Seconds between two beats."""

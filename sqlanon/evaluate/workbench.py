@@ -7,34 +7,35 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Sequence, Sized
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 
-from sqlanon.engines.base import Tracer
-from sqlanon.engines.interrupt import keeping_interrupts
-from sqlanon.engines.progress_bar import hide_progress_bar
-from sqlanon.evaluate.answer import with_suppressible
+from sqlanon.domain import Batch, Histogram, Tally
+from sqlanon.engines import Tracer
+from sqlanon.engines.duckdb import hide_progress_bar
+from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.evaluate.answers import with_suppressible
 from sqlanon.evaluate.coding import Numbers
-from sqlanon.evaluate.demands import Demands
-from sqlanon.evaluate.judge import judge_for
+from sqlanon.evaluate.constraints import judge_for
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
-from sqlanon.evaluate.plan import Group
 from sqlanon.evaluate.pulse import EVERY, Pulse
-from sqlanon.histogram import Histogram, Tally
-from sqlanon.measurement import Detail, Ints
+from sqlanon.evaluate.query_plan import Group
+from sqlanon.evaluate.value_counts import Demands
+from sqlanon.metrics import Detail, Ints
 from sqlanon.render import render
-from sqlanon.scheme import Batch
 
 MANY = 16
 """From so many schemes on, a second query for the suppressible classes alone pays."""
 
 INTERRUPTING = 0.05
 """Seconds between two attempts to interrupt a query: the first may come before it has begun."""
+
+WORTH_SHARING = 1_000
+"""Entries of a histogram from which on several workers pay."""
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Sized)
@@ -46,7 +47,7 @@ MAX_TABLES = 4
 class Workbench:
     """Tables of masks and a few single-threaded workers.
 
-    One thread a query and several queries at once beats several threads a query: the
+    One thread per query and several queries at once beats several threads per query: the
     histogram of most tables fits one row group, which DuckDB does not share out.
     """
 
@@ -60,7 +61,8 @@ class Workbench:
         self.tracer = Tracer()
         self.queries = 0
         self._lock = threading.Lock()
-        self.workers = workers or os.cpu_count() or 1
+        small = len(histogram.tally) < WORTH_SHARING
+        self.workers = workers or (1 if small else os.cpu_count()) or 1
         self._histogram = histogram
         self._label = histogram.facets[label].tally if label else None
         self._judge = None if demands is None else judge_for(histogram, demands, label)
@@ -97,8 +99,8 @@ class Workbench:
     ) -> list[R | None]:
         """Does the items on the workers and returns the results, one for each scheme, in order.
 
-        A listener of the pulse may end that: running queries are interrupted, and what was not
-        done is None.
+        A listener of the pulse may end that: running queries are interrupted, and schemes that
+        were not scored have None.
         """
         if len(items) == 1 and pulse is None:
             return [work(self._databases[0], items[0])]
@@ -249,15 +251,14 @@ class Workbench:
             columns["n_rows"] = _narrow(tally.rows)
         if tally.values is not None:
             columns["label"] = tally.values
-        table = pa.table(columns)
         if tally.has_movers:
-            table = table.append_column("mover", pa.array(tally.mover, mask=tally.mover < 0))
-        self._create(name, table)
+            columns["mover"] = np.ma.masked_less(tally.mover, 0)
+        self._create(name, columns)
 
-    def _create(self, name: str, table: pa.Table) -> None:
+    def _create(self, name: str, columns: Mapping[str, Numbers]) -> None:
         with keeping_interrupts(), self.tracer.running(Database.CREATE.format(name)):
             for database in self._databases:
-                database.load(name, table)
+                database.load(name, columns)
 
     def _drop(self, name: str) -> None:
         beside = () if self._judge is None else self._judge.table_names(name)
@@ -285,8 +286,9 @@ class Database:
         self.connection.execute("PRAGMA disable_optimizer")
         self.parsed: dict[str, duckdb.Statement] = {}
 
-    def load(self, name: str, table: pa.Table) -> None:
-        self.connection.register("incoming", table)
+    def load(self, name: str, columns: Mapping[str, Numbers]) -> None:
+        """Makes a table of columns; what is masked is NULL."""
+        self.connection.register("incoming", dict(columns))
         self.connection.execute(self.CREATE.format(name))
         self.connection.unregister("incoming")
 

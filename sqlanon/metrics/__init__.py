@@ -1,7 +1,44 @@
-"""Scores of generalizations: information loss and bias, derived from raw integers."""
+"""Scores of generalizations: measures of information loss and of bias, from raw integers."""
 
-from sqlanon.metrics.measures import FURTHER, MEANINGS, scaled
-from sqlanon.metrics.release import Released, release
-from sqlanon.metrics.scores import Scores, score
+from __future__ import annotations
 
-__all__ = ["FURTHER", "MEANINGS", "Released", "Scores", "release", "scaled", "score"]
+from sqlanon.metrics.ambiguity import Ambiguity
+from sqlanon.metrics.ce import Ce
+from sqlanon.metrics.class_size import AverageClassSize
+from sqlanon.metrics.dcn import Dcn
+from sqlanon.metrics.entropy import Entropy
+from sqlanon.metrics.gini import Gini
+from sqlanon.metrics.glm import Glm
+from sqlanon.metrics.group_costs import AtomCost, GroupCost, Ids, group_of_atom
+from sqlanon.metrics.measurement import EVERY_CLASS, Detail, Floats, Ints, Measurement, Measurements
+from sqlanon.metrics.metric import (
+    METRICS,
+    Metric,
+    ReleaseCounts,
+    asked_of,
+    biases,
+    further,
+    losses,
+    register,
+)
+from sqlanon.metrics.minimum import Minimum
+from sqlanon.metrics.necd import Necd
+from sqlanon.metrics.nwp import Nwp
+from sqlanon.metrics.precision import Precision
+from sqlanon.metrics.preference import LossKey, Preference, PreferenceSection
+from sqlanon.metrics.scores import Scores, scaled, score
+from sqlanon.metrics.suppression import (
+    UNBOUNDED,
+    EachForItsK,
+    Remaining,
+    Rule,
+    Suppression,
+    reachable,
+)
+from sqlanon.metrics.variation import Variation
+
+# The order is that of tables and of the values of policy keys.
+LOSSES = (Nwp, Glm, Dcn, Ce, AverageClassSize, Precision, Entropy, Ambiguity)
+BIASES = (Necd, Gini, Variation, Minimum)
+for _metric in (*LOSSES, *BIASES):
+    register(_metric)

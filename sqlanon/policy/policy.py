@@ -11,16 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
 from sqlanon.documents import parse_yaml, read_text
 from sqlanon.errors import PolicyError
-from sqlanon.model import brief_list
-from sqlanon.policy.columns import ColumnSection, Role
-from sqlanon.policy.partial import contradictions
-from sqlanon.policy.problems import describe, line_at
-from sqlanon.policy.schema import PolicySection
+from sqlanon.policy.mistakes import contradictions, describe, line_at
+from sqlanon.policy.privacy_keys import PrivacySection, privacy_section
+from sqlanon.policy.sections import ColumnSection, PolicySection, Role, policy_section
 from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, expand, key_place
+from sqlanon.wording import brief_list
 
 DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")
 """How names of files end that hold data. Of these nothing is read, and so nothing shown."""
@@ -31,7 +30,7 @@ class Policy:
     """A valid policy. Relative paths in it start at `folder`; `origin` is for messages.
 
     The section holds addresses and keys as they are written, with their variables. What the
-    variables held when the policy was read is told by the methods below only: keep it
+    variables held when the policy was read is returned by the methods below only: keep it
     out of messages, and pass messages that may contain it through `hide`.
     """
 
@@ -85,7 +84,7 @@ class Policy:
 
     @property
     def parts(self) -> dict[str, str]:
-        """The same by column and by other key, short: tells where two policies differ."""
+        """The same by column and by other key, short: shows where two policies differ."""
         parts = {key: value for key, value in self._content.items() if key != "columns"}
         parts |= {f"columns.{name}": each for name, each in self._content["columns"].items()}
         return {name: _hashed(part)[:16] for name, part in parts.items()}
@@ -126,7 +125,7 @@ def parse_policy(
     `environment` holds the variables that addresses and keys may name as ${NAME}.
     """
     if not isinstance(document, Mapping):
-        # Without what it holds: somebody may have named a file of data instead.
+        # Without its content: it may be a file of data that was named by mistake.
         found = _KINDS.get(type(document), "something else")
         raise PolicyError(
             f"{origin}: is not a policy; expected keys such as `columns:`, found {found}"
@@ -136,7 +135,7 @@ def parse_policy(
         document = _plain(document, ())
         expansion, wrong = expand(document, environment)
         problems += [line_at(place, words) for place, words in wrong]
-        section = PolicySection.model_validate(document)
+        section = policy_section().model_validate(document)
     except _UnusableError as error:
         raise refusal(origin, [line_at(error.place, error.words)]) from None
     except RecursionError:
@@ -149,11 +148,24 @@ def parse_policy(
     return Policy(section, folder or Path(), origin, expansion)
 
 
+def parse_privacy(given: Mapping[Any, Any]) -> PrivacySection:
+    """The section `privacy` of a policy by itself; without `k` it is 1."""
+    whole: Any = create_model("Privacy", privacy=(privacy_section(), ...))
+    document = {"privacy": {"k": 1, **given}}
+    try:
+        section: PrivacySection = whole.model_validate(_plain(document, ())).privacy
+    except _UnusableError as error:
+        raise PolicyError(line_at(error.place, error.words)) from None
+    except ValidationError as error:
+        raise PolicyError("\n".join(describe(error, document))) from None
+    return section
+
+
 _KINDS = {type(None): "nothing", str: "plain text", list: "a list"}
 
 
 def refusal(origin: str, problems: list[str]) -> PolicyError:
-    """What to raise for the mistakes of a policy, a line each."""
+    """What to raise for the mistakes of a policy, one line each."""
     count = f"{len(problems)} mistakes" if len(problems) > 1 else "a mistake"
     lines = "\n".join(f"  {problem}" for problem in problems)
     return PolicyError(f"{origin}: {count} in the policy\n{lines}")

@@ -2,7 +2,7 @@
 
 Only addresses of databases and the keys of pseudonyms may hold variables. The sections keep
 the text as it is written; what the variables hold is kept apart from them, so that nothing
-that shows, stores or fingerprints a section can tell it.
+that shows, stores or fingerprints a section can reveal it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Expansion:
-    """The texts of a policy with their variables filled in. Its repr tells none of them."""
+    """The texts of a policy with their variables filled in. Its repr shows none of them."""
 
     texts: Mapping[Place, str] = field(default_factory=dict, repr=False)
     secrets: tuple[Secret, ...] = ()

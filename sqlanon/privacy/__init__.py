@@ -1,31 +1,35 @@
-"""Privacy models: what every class of a release must satisfy beyond its number of people.
+"""Privacy models: what every class of a release must satisfy beyond its number of people."""
 
-k-anonymity itself (L. Sweeney, k-anonymity: a model for protecting privacy, 2002; P. Samarati,
-TKDE 2001) is always there and stated by its k alone: every class has at least k people. Merging
-classes adds people, so it is monotone under generalization.
-"""
+from __future__ import annotations
 
-from sqlanon.privacy.alpha_k import AlphaAnonymity
-from sqlanon.privacy.beta_likeness import BetaLikeness
-from sqlanon.privacy.delta_disclosure import DeltaDisclosure
-from sqlanon.privacy.k_map import KMap
-from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from sqlanon.privacy.model import DIGITS, TOLERANCE, Measure, Model, Statistic
-from sqlanon.privacy.t_closeness import Closeness, Distance
-
-__all__ = [
-    "DIGITS",
-    "TOLERANCE",
-    "AlphaAnonymity",
-    "BetaLikeness",
-    "Closeness",
-    "DeltaDisclosure",
-    "Distance",
-    "DistinctDiversity",
-    "EntropyDiversity",
-    "KMap",
-    "Measure",
-    "Model",
-    "RecursiveDiversity",
-    "Statistic",
-]
+from sqlanon.privacy.l_diversity import (  # isort: skip  # registered in the order of a policy
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+)
+from sqlanon.privacy.t_closeness import Closeness, Distance  # isort: skip
+from sqlanon.privacy.beta_likeness import BetaLikeness  # isort: skip
+from sqlanon.privacy.delta_disclosure import DeltaDisclosure  # isort: skip
+from sqlanon.privacy.alpha_k import AlphaAnonymity  # isort: skip
+from sqlanon.privacy.k_map import KMap  # isort: skip
+from sqlanon.privacy.audited_column import AuditedColumn
+from sqlanon.privacy.class_counts import Cell, ClassCounts
+from sqlanon.privacy.model import (
+    DIGITS,
+    MODELS,
+    TOLERANCE,
+    Figure,
+    ForColumns,
+    Model,
+    Option,
+    Reached,
+    SensitiveColumn,
+    SourceValues,
+    bound_models,
+    certified_model,
+    figures,
+    keys,
+    listed,
+    register,
+)
+from sqlanon.privacy.value_rows import Released, ValueRows

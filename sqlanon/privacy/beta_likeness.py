@@ -8,11 +8,33 @@ most of its parts: monotone under generalization, except where a person may have
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from sqlanon.privacy.model import Measure, Model, Statistic
+from sqlglot import exp
+
+from sqlanon.keys import about
+from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
+from sqlanon.privacy.class_counts import Cell, ClassCounts
+from sqlanon.privacy.model import (
+    Figure,
+    ForColumns,
+    Model,
+    Option,
+    Positive,
+    reached_words,
+    register,
+)
+from sqlanon.privacy.value_rows import Released, ValueRows, excess, expected, quotient
+from sqlanon.wording import figure
 
 
+class BetaLikenessSection(ForColumns):
+    """No class makes a sensitive value much likelier than it is in the whole source."""
+
+    beta: Annotated[Positive, about("The greatest (p − q) / q.", "a number above 0")]
+
+
+@register
 @dataclass(frozen=True)
 class BetaLikeness(Model):
     """(p_v − q_v) / q_v ≤ β for every value of every class."""
@@ -20,16 +42,37 @@ class BetaLikeness(Model):
     beta: float
 
     key: ClassVar[str] = "beta_likeness"
+    parameter: ClassVar[str] = "beta"
     symbol: ClassVar[str] = "beta"
+    measure: ClassVar[str] = "gain"
     at_least: ClassVar[bool] = False
+    is_compared: ClassVar[bool] = True
+    section = BetaLikenessSection
+    summary = "No sensitive value much likelier than in the whole source; several in a list."
+    options = (Option("beta", "beta", "Greatest (p - q) / q of a value: beta-likeness."),)
 
-    @property
-    def bound(self) -> float:
-        return self.beta
+    def reached(self, c: ClassCounts) -> Cell:
+        return c.largest(c.ratios) - 1
 
-    @property
-    def statistic(self) -> Statistic:
-        return Statistic(Measure.GAIN, self.column)
+    def released(self, v: ValueRows) -> Released:
+        gain = exp.Max(this=quotient(excess(v), expected(v)))
+        return Released(v.per_class("gain", gain))
+
+    def audited(self, a: AuditedColumn) -> Floats:
+        """The most is gained by a value that the class has: together they gain at least 0."""
+        return a.largest(divided(a.excess, a.expected))
 
     def describe(self) -> str:
         return f"beta = {self.beta:g} on {self.column!r}"
+
+    def promise(self, reached: float | None) -> str:
+        return (
+            f"No group makes a value of {self.column} likelier than in the whole source by more "
+            f"than {figure(self.beta)} times its share there"
+            f"{reached_words(reached, 'the most is {}')}."
+        )
+
+    @classmethod
+    def figures(cls, column: str) -> tuple[Figure, ...]:
+        places = (("beta", "{column}"),)
+        return (Figure("beta", "beta", "(p - q) / q", places, cls(column, 1.0)),)

@@ -9,11 +9,37 @@ generalization, except where a person may have rows in both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from sqlanon.privacy.model import Measure, Model, Statistic
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.keys import about
+from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
+from sqlanon.privacy.class_counts import Cell, ClassCounts
+from sqlanon.privacy.model import (
+    Above,
+    Figure,
+    ForColumns,
+    Model,
+    Option,
+    reached_words,
+    register,
+)
+from sqlanon.privacy.value_rows import Released, ValueRows, expected, found, quotient
+from sqlanon.wording import figure
 
 
+class DeltaDisclosureSection(ForColumns):
+    """No class tells much more about any sensitive value than the whole source."""
+
+    delta: Annotated[
+        Above,
+        about("|ln (p / q)| stays below it for every value.", "a number above 1e-9"),
+    ]
+
+
+@register
 @dataclass(frozen=True)
 class DeltaDisclosure(Model):
     """|ln (p_v / q_v)| < δ for every value of the source, in every class."""
@@ -21,17 +47,43 @@ class DeltaDisclosure(Model):
     delta: float
 
     key: ClassVar[str] = "delta_disclosure"
+    parameter: ClassVar[str] = "delta"
     symbol: ClassVar[str] = "delta"
+    measure: ClassVar[str] = "ratio"
     at_least: ClassVar[bool] = False
+    is_compared: ClassVar[bool] = True
+    section = DeltaDisclosureSection
+    summary = "No sensitive value much likelier or less likely; several in a list."
+    options = (Option("delta", "delta", "Limit of |ln(p / q)| of a value: delta-disclosure."),)
     strict: ClassVar[bool] = True
 
-    @property
-    def bound(self) -> float:
-        return self.delta
+    def reached(self, c: ClassCounts) -> Cell:
+        return c.infinite_at_0(c.least(), c.largest(c.absolute(c.ln(c.ratios))))
 
-    @property
-    def statistic(self) -> Statistic:
-        return Statistic(Measure.RATIO, self.column)
+    def released(self, v: ValueRows) -> Released:
+        times_as_likely = quotient(found(v), expected(v))
+        worst = exp.Max(this=exp.Abs(this=exp.Ln(this=times_as_likely)))
+        values = v.per_class("values", exp.Count(this=exp.Star()))
+        source_values = v.per_class("source_values", exp.Max(this=v.source_values))
+        return Released(v.per_class("ratio", worst), values < source_values)
+
+    def audited(self, a: AuditedColumn) -> Floats:
+        logarithms = np.log1p(divided(a.excess, a.expected))  # p / q = 1 + (p − q) / q
+        known = a.whole[a.of_value] > 0
+        is_complete = a.summed(known.astype(np.int64)) == np.count_nonzero(a.whole)
+        return np.where(is_complete, a.largest(np.abs(logarithms)), np.inf)
 
     def describe(self) -> str:
         return f"delta = {self.delta:g} on {self.column!r}"
+
+    def promise(self, reached: float | None) -> str:
+        return (
+            f"Every value of {self.column} occurs in every group, with a share that differs from "
+            f"that in the whole source by a factor below e to the power of {figure(self.delta)}"
+            f"{reached_words(reached, 'the most is a power of {}')}."
+        )
+
+    @classmethod
+    def figures(cls, column: str) -> tuple[Figure, ...]:
+        places = (("delta", "{column}"),)
+        return (Figure("delta", "delta", "|ln(p / q)|", places, cls(column, 1.0)),)

@@ -7,12 +7,27 @@ their people up, so it is monotone under generalization.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from sqlanon.privacy.model import Measure, Model, Statistic
+import numpy as np
+from pydantic import Field
+
+from sqlanon.keys import Whole
+from sqlanon.privacy.audited_column import AuditedColumn, Floats
+from sqlanon.privacy.class_counts import Cell, ClassCounts
+from sqlanon.privacy.model import (
+    Model,
+    Option,
+    SourceValues,
+    register,
+)
+from sqlanon.privacy.value_rows import Released, ValueRows
+from sqlanon.wording import counted
 
 
+@register
 @dataclass(frozen=True)
 class KMap(Model):
     """At least k people of the population fit every class."""
@@ -20,17 +35,33 @@ class KMap(Model):
     k: int
 
     key: ClassVar[str] = "k_map"
+    parameter: ClassVar[str] = "k"
     symbol: ClassVar[str] = "k-map"
+    measure: ClassVar[str] = "population"
+    is_whole: ClassVar[bool] = True
     at_least: ClassVar[bool] = True
     monotone_by_subject: ClassVar[bool] = True
+    needs_population: ClassVar[bool] = True
+    section = Annotated[Whole, Field(ge=1)]
+    summary = "The least number of people of the population who fit a class; needs `population`."
+    options = (Option("k_map", None, "People of the population that fit every class.", int),)
 
-    @property
-    def bound(self) -> float:
-        return self.k
+    @classmethod
+    def bind(cls, given: int, column: object) -> KMap:
+        return cls(None, given)
 
-    @property
-    def statistic(self) -> Statistic:
-        return Statistic(Measure.POPULATION, None)
+    def reached(self, c: ClassCounts) -> Cell:
+        return c.population
+
+    def released(self, v: ValueRows) -> Released:
+        return Released(v.population)
+
+    def audited(self, a: AuditedColumn) -> Floats:
+        return a.population.astype(np.float64)
 
     def describe(self) -> str:
         return f"k-map k = {self.k:,}"
+
+    def out_of_reach(self, source: SourceValues) -> Iterator[str]:
+        if source.population is not None and source.population < self.k:
+            yield f"the population has {counted(source.population, 'person')}"

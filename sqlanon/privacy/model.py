@@ -1,10 +1,14 @@
-"""What a privacy model is: a number that every class reaches, and a bound on it.
+"""What a privacy model declares of itself, and the registry of all models.
 
-The modules beside this one state the models, one paper each. They say what is to be measured;
-how it is measured is written three times and on purpose: for searches (evaluate), for the SQL
-of a release (compile) and for the audit of the released table (verify).
+A model is one class in one file: definition and bound, keys of a policy, options of a check,
+formulas, wording. It is added by `@register` and its import in the `__init__` of this package;
+policies, searches, releases, audits, certificates and commands read the registry.
 
-All models speak of the classes of a release. c_v is how many people of a class have the
+The formula is written three times and on purpose: for searches (`reached`), for the SQL of a
+release (`released`) and for the audit of the released table (`audited`). The third shares
+nothing with the others, so that it finds their mistakes.
+
+All models are about the classes of a release. c_v is how many people of a class have the
 sensitive value v, n = Σ c_v and p_v = c_v / n; q_v is the same share in the whole source. NULL
 is a value like any other. Where a subject has several rows, a person counts once for every
 value that the person has in the class. The classes that are suppressed do not count, and they
@@ -14,17 +18,23 @@ stay in the q_v.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
+from sqlglot import exp
 
+from sqlanon.engines import Kind
 from sqlanon.errors import PrivacyError
-
-Floats = npt.NDArray[np.float64]
+from sqlanon.keys import Number, Section, about
+from sqlanon.privacy.audited_column import AuditedColumn, Floats, Ints
+from sqlanon.privacy.class_counts import Cell, ClassCounts
+from sqlanon.privacy.value_rows import Released, ValueRows
+from sqlanon.wording import figure
 
 TOLERANCE = 1e-9
 """Numbers that are no farther apart count as equal, so that the order of a sum cannot decide
@@ -34,68 +44,116 @@ DIGITS = 9
 """Reports round numbers that are not whole to so many digits behind the point. The last one may
 differ where two reports speak of the same table."""
 
+Positive = Annotated[Number, Field(gt=0)]
+# For what classes must stay below: nearer to 0, a number counts as 0.
+Above = Annotated[Number, Field(gt=TOLERANCE)]
 
-class Measure(StrEnum):
-    """What can be measured of a class."""
+T = TypeVar("T")
 
-    POPULATION = "population"
-    """People of the population who fit the class."""
-    DISTINCT = "distinct"
-    """The number of distinct values."""
-    PERPLEXITY = "perplexity"
-    """exp(−Σ p_v ln p_v), the number of equally frequent values with that entropy."""
-    RECURSIVE = "recursive"
-    """r_1 / (r_l + … + r_m), the c_v being r_1 ≥ r_2 ≥ …; infinite for fewer than l values."""
-    EQUAL_DISTANCE = "equal"
-    """Σ |p_v − q_v| / 2: the earth mover's distance where all values are equally far apart."""
-    ORDERED_DISTANCE = "ordered"
-    """Σ_i |Σ_{j≤i} (p_j − q_j)| / (m − 1) over the m values in order; 0 for a single one."""
-    HIERARCHICAL_DISTANCE = "hierarchical"
-    """The earth mover's distance where two values are as far apart as the height of their
-    lowest common ancestor, in parts of the height of the tree."""
-    GAIN = "gain"
-    """The greatest (p_v − q_v) / q_v."""
-    RATIO = "ratio"
-    """The greatest |ln (p_v / q_v)| over all values of the source; infinite where one of them
-    is missing."""
-    SHARE = "share"
-    """The greatest c_v / people of the class."""
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it counts something."""
-        return self in (Measure.POPULATION, Measure.DISTINCT)
+class SensitiveColumn(NamedTuple):
+    """A column that a model is bound to."""
+
+    name: str
+    kind: Kind | None
+    type: str
+    has_hierarchy: bool = False
+
+
+class ForColumns(Section):
+    """A model of some sensitive columns."""
+
+    columns: Annotated[
+        Annotated[list[str], Field(min_length=1)] | None,
+        about("The sensitive columns that it is for. Unless given: all."),
+    ] = None
+
+
+class Option(NamedTuple):
+    """A keyword of `check` and an option of `sqlanon check`, in place of a key of a policy.
+
+    field  the key of the model's section; None where the model has no section, but one value
+    type   float, int, or the words that are allowed
+    """
+
+    name: str
+    field: str | None
+    help: str
+    type: type | tuple[str, ...] = float
+
+
+class Figure(NamedTuple):
+    """What an audit states of every sensitive column: how far its worst class is from a model.
+
+    name            in certificates
+    title, meaning  in tables
+    places          in the JSON of a check: path and key, {column} being the column
+    model           states the formula; its bound has no meaning
+    unit            whether it is a count, a share, or another number
+    """
+
+    name: str
+    title: str
+    meaning: str
+    places: tuple[tuple[str, ...], ...]
+    model: Model
+    unit: str = "number"
 
 
 @dataclass(frozen=True)
-class Statistic:
-    """A measure of one column; `top` is l of RECURSIVE."""
+class SourceValues:
+    """What is known of a column before any class is made.
 
-    measure: Measure
-    column: str | None
-    top: int = 0
+    people       by value, the most frequent first
+    left_out     how many rows may be suppressed
+    is_mixture   whether the whole is a mixture of the classes: everybody has one row
+    population   how many people the population has
+    """
+
+    people: Ints
+    left_out: int
+    is_mixture: bool
+    population: int | None
 
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A privacy model for one sensitive column (None: it needs none).
+    """A privacy model for one sensitive column, or for none (`column` is None).
 
     key               how policies name it
+    parameter         the field with its bound
     symbol            the letter of its bound, for the heads of tables
+    measure           how certificates and saved walks name its formula
     at_least          whether the reached number must be at least the bound, or at most
     strict            whether the bound itself is not enough
+    is_whole          whether the number counts something
     monotone          whether classes that satisfy it satisfy it after a merge
     monotone_by_subject  the same where a person may have rows in both
+    needs_population  whether it counts people of a population, and no sensitive column
+    asks_which_occur  whether it asks only which values occur in a class, not how often
+    is_compared       whether classes are compared with the whole source
+    section           what a policy may hold under the key; a model without a column has a value
+    summary           what that means
+    options           what stands for it in a check
     """
 
     column: str | None
 
     key: ClassVar[str]
+    parameter: ClassVar[str]
     symbol: ClassVar[str]
+    measure: ClassVar[str]
     at_least: ClassVar[bool]
     strict: ClassVar[bool] = False
+    is_whole: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     monotone_by_subject: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = False
+    asks_which_occur: ClassVar[bool] = False
+    is_compared: ClassVar[bool] = False
+    section: ClassVar[Any]
+    summary: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
 
     def __post_init__(self) -> None:
         # Nothing that is reached is below 0, and what is nearly 0 counts as equal to it.
@@ -106,18 +164,71 @@ class Model(ABC):
             )
 
     @property
-    @abstractmethod
     def bound(self) -> float:
         """What is compared with the reached number."""
+        return float(getattr(self, self.parameter))
 
-    @property
+    @classmethod
+    def bind(cls, given: Any, column: Any) -> Model:
+        """The model that a policy states under the key, for a SensitiveColumn, or None.
+
+        Raises PrivacyError, which names the key of the section that does not fit: `.key: words`.
+        """
+        return cls(column.name, **{cls.parameter: getattr(given, cls.parameter)})
+
     @abstractmethod
-    def statistic(self) -> Statistic:
-        """What is measured of every class."""
+    def reached(self, c: ClassCounts) -> Cell:
+        """The formula of searches: what classes reach, from the counts of the model's column."""
+
+    @abstractmethod
+    def released(self, v: ValueRows) -> Released:
+        """The formula of releases: what each class reaches, as a part of the SELECT."""
+
+    @abstractmethod
+    def audited(self, a: AuditedColumn) -> Floats:
+        """The formula of audits: what each class of a table reaches. There is a class."""
 
     @abstractmethod
     def describe(self) -> str:
         """What is required, in words."""
+
+    def promise(self, reached: float | None) -> str:
+        """What a certificate says of every group; `reached` is None where it must not be said."""
+        return ""
+
+    @property
+    def needs_hierarchy(self) -> bool:
+        """Whether it needs a hierarchy of the column."""
+        return False
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether it needs values with an order that says how far apart they are."""
+        return False
+
+    @property
+    def top(self) -> int:
+        """A second parameter that certificates state; 0 without one."""
+        return 0
+
+    @classmethod
+    def measures(cls) -> tuple[str, ...]:
+        """All that `measure` can be."""
+        return (cls.measure,)
+
+    @classmethod
+    def certified(cls, measure: str, column: str | None, bound: float, top: int) -> Model:
+        """The model that a certificate states."""
+        return cls(column, **{cls.parameter: int(bound) if cls.is_whole else bound})
+
+    @classmethod
+    def figures(cls, column: str) -> tuple[Figure, ...]:
+        """What an audit states of every sensitive column, required or not."""
+        return ()
+
+    def out_of_reach(self, source: SourceValues) -> Iterator[str]:
+        """Why no release can satisfy it, however the source is generalized."""
+        return iter(())
 
     @property
     def limit(self) -> float:
@@ -126,11 +237,11 @@ class Model(ABC):
         It is compared as the bound would be. The sum is one of decimals: 0.2 + 1e-9 is written
         0.200000001.
         """
-        if self.statistic.measure.is_whole:
+        if self.is_whole:
             return self.bound
         is_lower = self.at_least is not self.strict
         moved = Decimal(repr(-TOLERANCE if is_lower else TOLERANCE))
-        return float(Decimal(repr(float(self.bound))) + moved)
+        return float(Decimal(repr(self.bound)) + moved)
 
     def holds(self, reached: float) -> bool:
         """Whether a class, or the worst of all, satisfies the model."""
@@ -143,6 +254,11 @@ class Model(ABC):
             return np.asarray(reached <= limit if self.strict else reached < limit)
         return np.asarray(reached >= limit if self.strict else reached > limit)
 
+    def violation(self, reached: exp.Expr, limit: exp.Expr) -> exp.Expr:
+        """The same as a condition in SQL, where `limit` is the number `self.limit`."""
+        kinds = ((exp.GT, exp.GTE), (exp.LT, exp.LTE))
+        return kinds[self.at_least][self.strict](this=reached, expression=limit)
+
     def shortfall(self, reached: Floats) -> Floats:
         """What is missing to the bound, on the model's own scale; at most 0 where it holds."""
         missing = self.bound - reached if self.at_least else reached - self.bound
@@ -154,3 +270,107 @@ class Model(ABC):
     def worst(self) -> float:
         """What no class can fall short of: the reached number of a table without a class."""
         return 0.0 if self.at_least else np.inf
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What the worst class reaches of a model; infinite where it has no bound."""
+
+    model: Model
+    value: float
+
+    @property
+    def holds(self) -> bool:
+        return self.model.holds(self.value)
+
+    @property
+    def number(self) -> int | float | None:
+        """The reached number, rounded, whole where it is; None where it has no bound."""
+        if np.isinf(self.value):
+            return None
+        value = round(float(self.value), DIGITS)
+        return int(value) if value.is_integer() else value
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "model": self.model.key,
+            "column": self.model.column,
+            "required": self.model.describe(),
+            "reached": self.number,
+            "holds": self.holds,
+        }
+
+    @property
+    def shown(self) -> str:
+        """The reached number as tables print it."""
+        if self.number is None:
+            return "unbounded"
+        return f"{self.number:,}" if isinstance(self.number, int) else f"{self.number:,.3f}"
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "does not hold"
+        return f"{self.model.describe()} {verdict}: reached {self.shown}"
+
+
+MODELS: list[type[Model]] = []
+"""The models, in the order of their keys in a policy."""
+
+M = TypeVar("M", bound=type[Model])
+
+
+def register(model: M) -> M:
+    """Adds a model to those that policies may require."""
+    MODELS.append(model)
+    return model
+
+
+def keys() -> dict[str, type[Model]]:
+    """By key of a policy the model that declares what may stand there."""
+    found: dict[str, type[Model]] = {}
+    for model in MODELS:
+        found.setdefault(model.key, model)
+    return found
+
+
+def figures(column: str) -> list[Figure]:
+    """What an audit states of a sensitive column."""
+    return [figure for model in MODELS for figure in model.figures(column)]
+
+
+def certified_model(measure: str, column: str | None, bound: float, top: int) -> Model:
+    """The model that a certificate states; KeyError where no model has the measure."""
+    by_measure = {each: model for model in MODELS for each in model.measures()}
+    return by_measure[measure].certified(measure, column, bound, top)
+
+
+def bound_models(
+    given: Mapping[str, Any],
+    columns: Mapping[str, SensitiveColumn],
+    refused: Callable[[str], Exception],
+) -> Iterator[Model]:
+    """The models that the keys of a policy state, one for each column that they are for.
+
+    What does not fit a column is raised as `refused`, with the path of the key.
+    """
+    for key, model in keys().items():
+        for section in listed(given.get(key)):
+            wanted: list[SensitiveColumn | None] = [None]
+            if isinstance(section, ForColumns):
+                wanted = [columns[name] for name in section.columns or columns]
+            try:
+                yield from [model.bind(section, column) for column in wanted]
+            except PrivacyError as error:
+                raise refused(f"privacy.{key}{error}") from None
+
+
+def listed(given: T | list[T] | None) -> list[T]:
+    """One section, several or none as a list."""
+    if given is None:
+        return []
+    return given if isinstance(given, list) else [given]
+
+
+def reached_words(reached: float | None, words: str, spell: Callable[[float], str] = figure) -> str:
+    """What was reached, behind a sentence; "" where it must not be said."""
+    return "" if reached is None else f"; {words.format(spell(reached))}"

@@ -7,13 +7,18 @@ loss and little bias lie near those that are easy to find. Their best solutions 
 small moves until none improves. From there walks are annealed, and the best they came to is
 polished again.
 
-The default effort ends after a fixed number of rounds with short walks. The thorough effort
-walks longer, and goes on until several rounds in a row found nothing better. Then it hides
-columns: good answers often differ in which columns they keep, and no walk leads from one such
-choice to another if one of them is much easier to find. So further rounds hide one column each
-of those that the best answer does not hide, and once that finds a better answer this column
-too. The thorough search ends when that has been done several times for each column and found
-nothing better.
+Good answers often differ in which columns they keep, and no walk leads from one such choice to
+another if one of them is much easier to find. So further rounds hide columns.
+
+The default effort ends after a fixed number of rounds with short walks. Each round but the
+first begins at the best two places that no round has begun at yet. The best of all is one of
+them only once: from there one leads to the same places again, and the way to a better choice
+of columns may pass through worse ones.
+
+The thorough effort walks longer. It begins anew until several rounds in a row found nothing
+better. Further rounds hide one column each of those that the best answer does not hide, and
+once that finds a better answer this column too. The thorough search ends when that has been
+done several times for each column and found nothing better.
 
 Effort is counted in rounds and evaluations, never in seconds: the same seed gives the same
 answer on every machine.
@@ -23,24 +28,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked
 
-from sqlanon.errors import SearchError
-from sqlanon.evaluate.pulse import Unfinished
+from sqlanon.domain import Batch, Bits, Space
+from sqlanon.evaluate import Unfinished
+from sqlanon.keys import Whole, about
 from sqlanon.metrics import Scores
-from sqlanon.model import counted
-from sqlanon.scheme import Batch, Bits, Space
-from sqlanon.search.anneal import anneal
-from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import Front, bits_of, distinct
-from sqlanon.search.lattice import FrontSettings
-from sqlanon.search.lattice_front import front
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
+from sqlanon.search.fronts import Front, bits_of, distinct
+from sqlanon.search.lattice.lattice_front import FrontSettings, front
+from sqlanon.search.local.anneal import anneal
+from sqlanon.search.local.polish import Place, place_of, polish
+from sqlanon.search.local.screen import Screen
+from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
-from sqlanon.search.polish import Place, place_of, polish
-from sqlanon.search.problem import Problem
-from sqlanon.search.screen import Screen
+from sqlanon.search.problem import MOST_CUTS, Problem
+from sqlanon.search.splits import all_schemes, space_size
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True)
@@ -61,33 +69,32 @@ class Plan:
 
 
 EFFORTS = {
-    "default": Plan(evaluations=200_000, annealed=30_000, rounds=4, goes_on=False),
+    "default": Plan(evaluations=200_000, annealed=20_000, rounds=5, goes_on=False),
     "thorough": Plan(evaluations=4_000_000, annealed=120_000, rounds=2, goes_on=True),
 }
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=SETTINGS)
 class AutoSettings:
-    """How long to search; the defaults suit every table.
+    """How long to search; the defaults suit every table. What is not given is as in Plan."""
 
-    evaluations   schemes asked for at most, repeated ones included; those of the effort if None
-    exact         spaces of at most so many schemes are tried whole, if `evaluations` suffice
-    rounds        as in Plan; those of the effort if None
-    effort        "default" or "thorough"
-    """
-
-    evaluations: int | None = None
-    exact: int = 20_000
-    rounds: int | None = None
-    effort: str = "default"
-
-    def __post_init__(self) -> None:
-        if self.effort not in EFFORTS:
-            raise SearchError(f"auto: effort must be {' or '.join(EFFORTS)}, not {self.effort!r}")
-        for name, least in (("evaluations", 1), ("exact", 0), ("rounds", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise SearchError(f"auto: {name} must be at least {least}, not {value}")
+    evaluations: Annotated[Annotated[Whole, Field(ge=1, le=MANY)] | None, about(SCORED)] = None
+    exact: Annotated[
+        Whole,
+        about("If there are no more schemes than this, all are tried.", ge=0, le=10_000_000),
+    ] = 20_000
+    rounds: Annotated[
+        Annotated[Whole, Field(ge=1, le=1_000)] | None,
+        about(
+            "Rounds in all; with effort: thorough, rounds without anything better before the "
+            "end, and then for each column that is hidden."
+        ),
+    ] = None
+    effort: Annotated[
+        Literal["default", "thorough"],
+        about("How long to search: a few rounds, or until nothing better is found."),
+    ] = "default"
+    cuts: Cuts = MOST_CUTS
 
     @property
     def plan(self) -> Plan:
@@ -106,13 +113,15 @@ COARSE_LEVELS = 4
 """The first round starts from so many of each column's highest levels, among others."""
 MOST_NODES, FROM_LATTICE = 100_000, 20
 """It also starts from so many nodes of the exact front of a lattice, if that is no larger."""
-MOST_HIDDEN = 10
-"""So many columns a later round of the default effort hides in turn, drawn from all if more."""
+BEGIN_AT, MOST_HIDDEN = 2, 12
+"""At so many places a later round of the default effort begins, and so many columns it hides in
+turn, drawn from all columns of these places if there are more."""
 LOSS_ONLY, FOR_LOSS = 1e9, 3
 """A preferred bias under which only the loss counts, and how many runs a round begins with
 for that alone."""
 
 
+@register("auto", AutoSettings)
 def auto(
     problem: Problem, settings: AutoSettings, rng: np.random.Generator, watch: Watch
 ) -> Outcome:
@@ -137,6 +146,8 @@ class _Run:
         self._watch = watch
         self._screens = {problem.space: Screen(problem)}
         self._front = Front(problem.space)
+        self._ends: dict[tuple[object, ...], Place] = {}  # of polishing and of walks
+        self._begun: set[tuple[object, ...]] = set()  # those at which a round began
         self._asked = 0
         self._limit = plan.evaluations  # it only falls
         self._over = False
@@ -197,10 +208,17 @@ class _Run:
         while rounds < self._plan.rounds and not self._over:
             # The others are seldom longer than the first.
             self._limit = min(self._limit, self._asked + (self._plan.rounds - rounds) * first)
-            found = self._varied(best, rng)
+            found = self._varied(self._to_begin_at() or [best], rng)
             rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
             best = min(best, found, key=lambda place: place.rank)
         return rounds, stale
+
+    def _to_begin_at(self) -> list[Place]:
+        """The best places at which no round has begun."""
+        fresh = [name for name in self._ends if name not in self._begun]
+        fresh = sorted(fresh, key=lambda name: self._ends[name].rank)[:BEGIN_AT]
+        self._begun.update(fresh)
+        return [self._ends[name] for name in fresh]
 
     def _until_nothing_is_better(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
         """Rounds until several in a row find nothing better, then rounds that hide columns."""
@@ -266,20 +284,23 @@ class _Run:
             starts.append(self._polished(problem, place))
         return self._walked(problem, starts, rng)
 
-    def _varied(self, best: Place, rng: np.random.Generator) -> Place:
-        """Where a round ends that begins at the best answer, each of its columns hidden in turn.
+    def _varied(self, places: list[Place], rng: np.random.Generator) -> Place:
+        """Where a round ends that begins at some places, each of their columns hidden in turn.
 
         What is polished without a column keeps others instead.
         """
-        starts, columns = [], _open(self._problem.space, best)
-        if len(columns) > MOST_HIDDEN:
-            columns = rng.choice(columns, MOST_HIDDEN, replace=False).tolist()
-        for column in columns:
+        starts, space = [], self._problem.space
+        hidden = [(place, column) for place in places for column in _open(space, place)]
+        if len(hidden) > MOST_HIDDEN:
+            drawn = rng.choice(len(hidden), MOST_HIDDEN, replace=False)
+            hidden = [hidden[i] for i in drawn.tolist()]
+        for place, column in hidden:
             if self._over or self._left <= 0:
                 break
-            place = self._polished(self._without(frozenset({column})), self._hidden(best, column))
-            starts.append(self._polished(self._problem, place))
-        return self._walked(self._problem, starts or [best], rng)
+            part = self._without(frozenset({column}))
+            found = self._polished(part, self._hidden(place, column))
+            starts.append(self._polished(self._problem, found))
+        return self._walked(self._problem, starts or places, rng)
 
     def _hidden(self, place: Place, column: int) -> Place:
         """A place with one column as coarse as it may be."""
@@ -295,7 +316,12 @@ class _Run:
             return min(starts, key=lambda place: place.rank)
         budget = min(self._left, self._plan.annealed)
         walked = anneal(problem, starts, budget, rng, lambda: self._report(whole=False))
-        return self._polished(problem, walked)
+        found = self._polished(problem, walked)
+        for place in (*starts, found):
+            # Many places differ only in cuts that change nothing.
+            name = (*_open(problem.space, place), *place.rank[:3])
+            self._ends.setdefault(name, place)
+        return found
 
     def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
         """The best solution of a short run of NSGA-II.

@@ -1,4 +1,4 @@
-"""What a search answers, and how it can be watched and stopped."""
+"""What a search answers, and how callers follow it and end it early."""
 
 from __future__ import annotations
 
@@ -9,8 +9,50 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sqlanon.arguments import function, number_from, optional, whole_number
+from sqlanon.domain import Batch
 from sqlanon.metrics import Scores
-from sqlanon.scheme import Batch
+from sqlanon.search.problem import Problem
+
+NOT_SEARCHED = "nothing was searched: no scheme can reach what the policy requires"
+NOTHING_SCORED = (
+    "the search ended before any scheme was scored: this is the coarsest one; give it more seconds"
+)
+
+
+def coarsest(
+    problem: Problem, method: str, objectives: tuple[str, ...], *, certain: bool
+) -> Outcome | None:
+    """The scheme with the largest classes, for lack of a feasible one; None if there may be one.
+
+    `certain` says that it is known already; else the scheme that all others refine decides.
+    """
+    batch, scores = coarsest_scored(problem)
+    if problem.feasible(scores).any() or not (certain or problem.hopeless(scores).all()):
+        return None
+    return Outcome(method, batch, scores, None, objectives, notes=(NOT_SEARCHED,))
+
+
+def unscored(problem: Problem, method: str, objectives: tuple[str, ...], stopped: str) -> Outcome:
+    """The coarsest scheme, scored, as the answer of a search that ended before it scored any."""
+    batch, scores = coarsest_scored(problem)
+    return Outcome(
+        method=method,
+        solutions=batch,
+        scores=scores,
+        chosen=0 if problem.feasible(scores).all() else None,
+        objectives=objectives,
+        stopped=stopped,
+        reproducible=False,
+        notes=(NOTHING_SCORED,),
+    )
+
+
+def coarsest_scored(problem: Problem) -> tuple[Batch, Scores]:
+    """The scheme that every other one refines, and its scores."""
+    bits = np.concatenate([column.coarsest.bits for column in problem.space.columns])
+    batch = problem.space.batch_of_bits(bits[None])
+    return batch, problem.evaluate(batch)
+
 
 UNREPEATABLE = ("interrupted", "time")
 """Ends of a search that the same seed does not bring about again."""
@@ -105,7 +147,7 @@ class Watch:
         self._best, self._unchanged, self.stopped = np.inf, 0, "finished"
 
     def step(self, progress: Progress, *, whole: bool = True) -> bool:
-        """Reports a step, or a part of one, and tells whether to stop; patience counts steps."""
+        """Reports a step, or a part of one, and returns whether to stop; patience counts steps."""
         self._last = progress
         self._report(progress)
         if whole:

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from sqlanon.domain import Codes, Column, Histogram, Ints
 from sqlanon.errors import UtilityError
-from sqlanon.histogram import Histogram
-from sqlanon.histogram.histogram import Codes, Ints
-from sqlanon.scheme import Column
-from sqlanon.utility.classes import Classes, Flags
+from sqlanon.utility.released_classes import Flags, ReleasedClasses
 
 MOST_VALUES = 3
 """How many values of a category a query lists at most."""
@@ -78,7 +76,7 @@ class Workload:
 
 def workload(
     histogram: Histogram,
-    classes: Classes,
+    classes: ReleasedClasses,
     number: int,
     seed: int,
     on_query: Callable[[int], None] | None = None,
@@ -142,7 +140,7 @@ def count_rows(query: Query, codes: Codes, rows: Ints) -> int:
     return int(rows[left].sum())
 
 
-def estimate(query: Query, classes: Classes) -> float:
+def estimate(query: Query, classes: ReleasedClasses) -> float:
     """The rows that a reader of the release expects it to take."""
     left = np.arange(len(classes.rows))
     shares = np.ones(len(left))

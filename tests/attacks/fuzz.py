@@ -3,9 +3,9 @@
     python tests/attacks/fuzz.py --tables 2000 --seed 1 --json
 
 Each table is published through the public interface, read back, and recounted by an oracle that
-imports nothing of sqlanon (release_oracle.py). Exit status 1 where a release violates its policy,
-a label is not true of its rows, rows do not add up, the source changed, or anything but an error
-of sqlanon's own was raised.
+imports nothing of sqlanon (tests/reference/release_oracle.py). Exit status 1 where a release
+violates its policy, a label is not true of its rows, rows do not add up, the source changed, or
+anything but an error of sqlanon's own was raised.
 
 The control recounts the same releases with every bound tightened by `--tighten`: each model must
 then be seen violated, or the oracle would see nothing.
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import oracle_path  # noqa: F401
 import pyarrow.parquet as pq
 from fuzz_cases import Drawn, draw
 from release_oracle import Evidence, Recount, Row, Violation, atom, tightened, violations
@@ -183,7 +184,7 @@ def attack(seed: int, tighten: Fraction) -> Outcome:
 
 def _attack(drawn: Drawn, place: Place, tighten: Fraction) -> Outcome:
     outcome = Outcome(drawn.seed)
-    before = place.source_rows()
+    first = before = place.source_rows()
     chosen = None
     try:
         with sqlanon.load(place.policy, **place.keywords) as anonymizer:
@@ -215,7 +216,7 @@ def _attack(drawn: Drawn, place: Place, tighten: Fraction) -> Outcome:
         outcome.violations.append(Violation("source", "changed by a release"))
     evidence = Evidence(
         drawn.policy, drawn.kinds, before, place.released_rows(release), drawn.trees,
-        drawn.population, as_text=drawn.mode == "csv", grown=bool(drawn.later),
+        drawn.population, as_text=drawn.mode == "csv", grown=bool(drawn.later), first=first,
     )  # fmt: skip
     recount = Recount(evidence)
     outcome.violations += violations(evidence)

@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 from fuzz_cases import draw
-from release_oracle import NUMBER, Evidence, Labels, Shares, tightened, violations
+from model_oracle import Shares
+from release_oracle import NUMBER, Evidence, Labels, tightened, violations
 
 HERE = Path(__file__).resolve().parent
-ORACLE = HERE / "release_oracle.py"
+REFERENCE = HERE.parent / "reference"
+ORACLES = ("model_oracle", "release_oracle")
 CONTRIBUTING = HERE.parent.parent / "CONTRIBUTING.md"
 POLICY: dict[str, Any] = {
     "columns": {"c": {"role": "quasi"}, "d": {"role": "sensitive"}, NUMBER: {"role": "label"}},
@@ -75,10 +77,11 @@ def test_programs_are_documented() -> None:
 # The oracle
 
 
-def test_the_oracle_imports_nothing_of_sqlanon() -> None:
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_the_oracle_imports_nothing_of_sqlanon(oracle: str) -> None:
     """Nor anything else that is not of Python itself, by which it could come in."""
     imported = set()
-    for node in ast.walk(ast.parse(ORACLE.read_text())):
+    for node in ast.walk(ast.parse((REFERENCE / f"{oracle}.py").read_text())):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -87,7 +90,8 @@ def test_the_oracle_imports_nothing_of_sqlanon() -> None:
         elif isinstance(node, ast.Name):
             assert node.id not in ("__import__", "exec", "eval")
     assert imported
-    assert imported <= sys.stdlib_module_names - {"importlib", "runpy", "subprocess"}
+    allowed = sys.stdlib_module_names - {"importlib", "runpy", "subprocess"}
+    assert imported <= allowed | {*ORACLES}
 
 
 def shares(*values: Any) -> Shares:
@@ -120,6 +124,13 @@ def test_measures_by_hand() -> None:
         ("integer", {}, "[20, 30)", [20, 29], [30, 19, None]),
         ("integer", {}, "<20", [19, -5], [20, None]),
         ("float", {}, "4.1+ or NaN", [4.1, float("nan")], [4.0, None]),
+        # As binary fractions 0.3 is below three tenths, and 1e300 above its power of ten by 5e283.
+        ("float", {}, "[0.3, 0.4)", [0.3, 0.39], [0.4, 0.29, float("inf"), float("nan"), None]),
+        ("float", {}, f"[1{0:0300}, 1{0:0300}.5)", [1e300], [9.999999999999999e299, 0.0]),
+        ("float", {}, f"[1{0:0300}, 1{0:0299}2)", [1e300], [1.0000000000000002e300, 2.0]),
+        ("float", {}, f"[1{0:0299}2, 1{0:0299}4)", [], [1e300, 1.0000000000000002e300]),
+        ("float", {}, f"<1{0:0300}.5", [1e300, -float("inf")], [1.0000000000000002e300]),
+        ("float", {}, "[-inf, 5e-324)", [-float("inf"), -0.0, -5e-324], [5e-324, 1.0]),
         ("text", {}, '{a, "b, c"}', ["a", "b, c"], ["b", "c", None]),
         ("text", {"hierarchy": {"mask": {}}}, "12***", ["12345"], ["13345", "1234", None]),
         ("text", {"null_label": "none"}, "none", [None, "none"], ["a"]),
@@ -133,6 +144,37 @@ def test_labels_are_read_as_documented(
     column = Labels(Evidence(policy, {"c": kind}, [], []), "c")
     assert all(column.test(label)(cell) for cell in true_of)
     assert not any(column.test(label)(cell) for cell in not_of)
+
+
+def test_a_mask_stands_for_texts_of_its_length_and_the_longest_for_all() -> None:
+    """Of texts with 3, 4 and 5 characters the root has 5 (docs/hierarchies.md)."""
+    mask = {"mask": {"character": "x", "from": "left"}}
+    policy = {**POLICY, "columns": {**POLICY["columns"], "c": {"role": "quasi", "hierarchy": mask}}}
+    texts = ["101", "8001", "8002", "10037", "10007"]
+    source = [{"c": text, "d": "flu", NUMBER: n} for n, text in enumerate(texts)]
+    kinds = {"c": "text", "d": "text", NUMBER: "integer"}
+
+    def found(*labels: str | None, **more: Any) -> list[str]:
+        released = [{**row, "c": label} for row, label in zip(source, labels, strict=True)]
+        evidence = Evidence(policy, kinds, source, released, **more)
+        return [each.text for each in violations(evidence)]
+
+    assert found("xxx", "xxxx", "xxxx", "xxxx7", "xxxx7") == []
+    assert found(*["xxxxx"] * 5) == []
+    assert found("xxxx", "xxxx", "xxxx", "xxxx7", "xxxx7") == ["('xxxx',) is not true of rows [0]"]
+    assert found("xxx", "xxxx", "8002", "xxxx7", "xxxx7") == ["('xxxx',) lacks rows [2]"]
+    assert found("xxx", "xxxx", "xxxx", "xxxxx", "xxxx7") == [
+        "('xxxxx',) lacks rows [0, 1, 2, 4]",
+        "('xxxx7',) lacks rows [3]",
+    ]
+    # Found before longer texts came, the root has four, and with `unseen: top` takes them too.
+    assert found(*["xxxx"] * 5, first=source[:3], grown=True) == []
+    assert found(*["xxx"] * 5, first=source[:3], grown=True) == [
+        "('xxx',) is not true of rows [1, 2, 3, 4]"
+    ]
+    source[0]["c"] = None
+    assert found(None, "xxxx", "xxxx", "xxxx7", "xxxx7") == []
+    assert found("xxxx", "xxxx", "xxxx", "xxxx7", "xxxx7") == ["('xxxx',) is not true of rows [0]"]
 
 
 @pytest.mark.parametrize(

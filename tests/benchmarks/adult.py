@@ -14,13 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sqlanon import datasets, render, resources
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy, intervals, read
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family, Kind, Value
-from sqlanon.preference import Preference
-from sqlanon.scheme import Partition
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.hierarchy_builders import intervals
+from sqlanon.domain.hierarchy_files import read
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.values import Value
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
 
 NAMES = (
     "age", "workclass", "education", "marital-status", "occupation",

@@ -22,9 +22,9 @@ from adult import (
     random_schemes,
 )
 
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram
-from sqlanon.suppression import Suppression
+from sqlanon.domain.histogram import Histogram
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.suppression import Suppression
 
 BATCHES = (1, 10, 30, 100, 300)
 SAMPLE = 100

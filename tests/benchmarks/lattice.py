@@ -12,8 +12,8 @@ import json
 
 from adult import lattice, lattice_nodes, median_seconds
 
-from sqlanon.evaluate import Evaluator
-from sqlanon.suppression import Suppression
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.suppression import Suppression
 
 
 def main() -> None:

@@ -17,9 +17,11 @@ import time
 import numpy as np
 from adult import Bits, converging_schemes, random_schemes, with_sensitive
 
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram
-from sqlanon.privacy import Closeness, Distance, DistinctDiversity, Model
+from sqlanon.domain.histogram import Histogram
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.privacy.l_diversity import DistinctDiversity
+from sqlanon.privacy.model import Model
+from sqlanon.privacy.t_closeness import Closeness, Distance
 
 BATCH = 100
 REPEATS = 7

@@ -21,14 +21,13 @@ import numpy.typing as npt
 from adult import NumpyYardstick, nine_columns
 from runs import problem_of
 
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram
-from sqlanon.metrics import Scores
-from sqlanon.metrics.scores import DIGITS
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch
-from sqlanon.search.front import bits_of
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.space import Batch
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import DIGITS, Scores
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 

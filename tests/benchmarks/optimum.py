@@ -23,32 +23,35 @@ import numpy as np
 import pyarrow as pa
 from runs import Search, answer, problem_of, rank
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits, Column, Partition, Space
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.space import Batch, Space
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
 from sqlanon.search.problem import Problem, exact_loss
-from sqlanon.suppression import Suppression
 
 LARGEST = 20_000
 """Schemes of an instance at most."""
 BRED = GenitorSettings(population=50, evaluations=3_000, brood=10)
 THOROUGH = AutoSettings(exact=0, evaluations=20_000, effort="thorough")
-SEARCHES: dict[str, tuple[Search, Any, LossName]] = {
-    "nsga2 as published": (nsga2, Nsga2Settings(), LossName.NWP),
-    "nsga2, mutation 0.03": (nsga2, Nsga2Settings(evaluations=5_000, mutation=0.03), LossName.NWP),
-    "auto": (auto, AutoSettings(), LossName.NWP),
-    "auto in rounds": (auto, THOROUGH, LossName.NWP),
-    "genitor NEW": (genitor, BRED, LossName.GLM),
-    "genitor NEW, strangers": (genitor, replace(BRED, crossover="new_strangers"), LossName.GLM),
-    "genitor TRAD": (genitor, replace(BRED, crossover="trad"), LossName.GLM),
+SEARCHES: dict[str, tuple[Search, Any, str]] = {
+    "nsga2 as published": (nsga2, Nsga2Settings(), "nwp"),
+    "nsga2, mutation 0.03": (nsga2, Nsga2Settings(evaluations=5_000, mutation=0.03), "nwp"),
+    "auto": (auto, AutoSettings(), "nwp"),
+    "auto in rounds": (auto, THOROUGH, "nwp"),
+    "genitor NEW": (genitor, BRED, "glm"),
+    "genitor NEW, strangers": (genitor, replace(BRED, crossover="new_strangers"), "glm"),
+    "genitor TRAD": (genitor, replace(BRED, crossover="trad"), "glm"),
 }
 
 
@@ -114,7 +117,7 @@ def gap(problem: Problem, schemes: Batch, search: Search, settings: Any, seed: i
     feasible = problem.feasible(scores)
     if outcome.chosen is None:
         return float("inf") if feasible.any() else 0.0
-    if problem.loss is LossName.GLM:
+    if problem.loss == "glm":
         best = exact_loss(problem, scores)[feasible].min()
         found = exact_loss(problem, outcome.scores)[outcome.chosen]
         return float((found - best) / max(best, 1))

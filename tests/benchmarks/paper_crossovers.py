@@ -18,11 +18,10 @@ import numpy as np
 from paper_sample import sampled_rows
 from runs import NO_BIAS, Kept, Row, Run
 
-from sqlanon.histogram import Histogram
-from sqlanon.model import LossName
+from sqlanon.domain.histogram import Histogram
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.splits import Splits
 
 K = 15
 EVERYTHING = 1.0
@@ -117,7 +116,7 @@ def histogram_of_rows(rows: int) -> Histogram:
 
 def _trial(plan: Plan, settings: GenitorSettings, seed: int) -> Run:
     table = table_of(plan.rows)
-    return Run(table, genitor, settings, seed, K, NO_BIAS, LossName.GLM, EVERYTHING)
+    return Run(table, genitor, settings, seed, K, NO_BIAS, "glm", EVERYTHING)
 
 
 def _auto(plan: Plan, seed: int) -> Run:

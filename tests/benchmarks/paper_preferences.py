@@ -16,12 +16,11 @@ import numpy as np
 from adult import NAMES, nine_columns
 from runs import Kept, Row, Run, Search, all_the_same, at_least_as_good
 
-from sqlanon.model import LossName
-from sqlanon.preference import Preference
+from sqlanon.metrics.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
-from sqlanon.search.poka import PokaSettings, poka
+from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.lattice.poka import PokaSettings, poka
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 
 WEIGHTS = {
     "wv1": (1, 1, 1, 1, 1, 1, 1, 1, 1),  # all equal
@@ -102,8 +101,8 @@ class Experiments:
             row = self._of(k=k)
             self._note(f"figure 2, k_pref {k}: GENITOR and POkA")
             others = {
-                "genitor": self._other(genitor, self._plan.genitor, k, LossName.NWP),
-                "poka": self._other(poka, PokaSettings(), k, LossName.GLM),
+                "genitor": self._other(genitor, self._plan.genitor, k, "nwp"),
+                "poka": self._other(poka, PokaSettings(), k, "glm"),
             }
             known = [*row["nsga2"], *others.values()]
             row |= others
@@ -174,7 +173,7 @@ class Experiments:
             "auto_at_least_as_good": all(at_least_as_good(a, evolved) for a in best),
         }
 
-    def _other(self, search: Search, settings: object, k: int, loss: LossName) -> Row:
+    def _other(self, search: Search, settings: object, k: int, loss: str) -> Row:
         return self._solved("wv1", search, settings, self._plan.seeds[0], k, LOSS_ONLY, loss)
 
     def _solved(
@@ -185,7 +184,7 @@ class Experiments:
         seed: int,
         k: int,
         preference: Preference,
-        loss: LossName = LossName.NWP,
+        loss: str = "nwp",
     ) -> Row:
         run = Run(weights, search, settings, seed, k, preference, loss)
         row = self._kept.answer(run, self._histogram(weights))

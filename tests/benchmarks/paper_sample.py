@@ -15,10 +15,12 @@ import pyarrow.parquet as pq
 from adult import NAMES, hierarchy_of
 
 from sqlanon import datasets
-from sqlanon.engines import open_source
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.registry import open_source
 
 WORKCLASS = {
     "Self-employed": ("Self-emp-inc", "Self-emp-not-inc"),

@@ -21,20 +21,20 @@ import numpy as np
 from adult import LATTICE, lattice
 
 from sqlanon import datasets, resources
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import read
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family, LossName
-from sqlanon.preference import Preference
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.lattice import LatticeSettings
-from sqlanon.search.lattice_front import front
-from sqlanon.search.optimal import optimal
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy_files import read
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
+from sqlanon.search.lattice.optimal import OptimalSettings, optimal
+from sqlanon.search.lattice.poka import PokaSettings, poka
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Problem, exact_loss
-from sqlanon.suppression import Suppression
 
 LABEL = "salary-class"
 DEPTHS = range(1, 7)
@@ -59,10 +59,10 @@ class Run:
         search: Callable[..., Outcome],
         settings: object,
         histogram: Histogram,
-        loss: LossName,
+        loss: str,
         rule: Suppression,
     ) -> None:
-        label = LABEL if loss is LossName.CE else None
+        label = LABEL if loss == "ce" else None
         self.nodes, self.size = 0, math.prod(h + 1 for h in histogram.space.heights)
         with Evaluator(histogram, suppression=rule, label=label) as evaluator:
             problem = Problem(
@@ -98,28 +98,28 @@ class Run:
         }
 
 
-def compare(histogram: Histogram, loss: LossName) -> dict[str, object]:
+def compare(histogram: Histogram, loss: str) -> dict[str, object]:
     """All searches with one loss."""
     eta = Suppression.up_to(0.01, histogram.rows)
     given = Suppression.given_k(5, 0.01, histogram.rows)
-    whole = Run(exhaustive, LatticeSettings(), histogram, loss, eta)
+    whole = Run(exhaustive, FrontSettings(), histogram, loss, eta)
     optima = {(k, x) for k, x in whole.points if k >= 2}
     result: dict[str, object] = {
         "nodes": whole.size,
         "optima": len(optima),
         "exhaustive": whole.row(optima),
         "poka": {d: Run(poka, PokaSettings(d), histogram, loss, eta).row(optima) for d in DEPTHS},
-        "front": Run(front, LatticeSettings(), histogram, loss, eta).row(optima),
+        "front": Run(front, FrontSettings(), histogram, loss, eta).row(optima),
     }
-    if loss is LossName.CE:
+    if loss == "ce":
         result["poka past plateaus"] = {
             d: Run(poka, PokaSettings(d, past_plateaus=True), histogram, loss, eta).row(optima)
             for d in DEPTHS
         }
-    whole = Run(exhaustive, LatticeSettings(), histogram, loss, given)
-    result["front, k = 5"] = Run(front, LatticeSettings(), histogram, loss, given).row(whole.points)
+    whole = Run(exhaustive, FrontSettings(), histogram, loss, given)
+    result["front, k = 5"] = Run(front, FrontSettings(), histogram, loss, given).row(whole.points)
     best = min((p for p in whole.points if p[0] >= 5), key=lambda point: point[1])
-    result["optimal, k = 5"] = Run(optimal, LatticeSettings(), histogram, loss, given).row({best})
+    result["optimal, k = 5"] = Run(optimal, OptimalSettings(), histogram, loss, given).row({best})
     return result
 
 
@@ -143,11 +143,11 @@ def main() -> None:
     parser.add_argument("--loss", choices=("glm", "dcn", "ce"), help="this one only")
     options = parser.parse_args()
     plain, labelled = lattice(), without_label()
-    histograms = {LossName.GLM: plain, LossName.DCN: plain, LossName.CE: labelled}
+    histograms = {"glm": plain, "dcn": plain, "ce": labelled}
     result = {
-        loss.value: compare(histogram, loss)
+        loss: compare(histogram, loss)
         for loss, histogram in histograms.items()
-        if options.loss in (None, loss.value)
+        if options.loss in (None, loss)
     }
     if options.json:
         print(json.dumps({"paper": PAPER, "measured": result}, indent=2))

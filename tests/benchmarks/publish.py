@@ -22,7 +22,8 @@ import duckdb
 
 import sqlanon
 from sqlanon.datasets import create_people
-from sqlanon.scheme import Column, Partition
+from sqlanon.domain.column import Column
+from sqlanon.domain.partition import Partition
 
 RELEASED = ("sex", "birth_date", "zip", "city", "income", "last_name", "diagnosis")
 POLICY: dict[str, Any] = {
@@ -95,7 +96,7 @@ def measure(rows: int, memory: str) -> dict[str, Any]:
             connection.execute("CHECKPOINT")
             total = time.perf_counter() - start
         connection.close()
-    stages = dict(release.published.seconds)
+    stages = dict(release.seconds)
     made = sum(stages.get(name, 0.0) for name in STAGING)
     return {
         "rows": rows,

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram
-from sqlanon.model import LossName
-from sqlanon.preference import Preference
+from sqlanon.domain.histogram import Histogram
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
-from sqlanon.suppression import Suppression
 
 Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
 Row = dict[str, Any]
@@ -33,7 +32,7 @@ class Run:
     seed: int
     k: int
     preference: Preference
-    loss: LossName = LossName.NWP
+    loss: str = "nwp"
     limit: float = 0.0
 
     @property
@@ -72,9 +71,7 @@ NO_BIAS = Preference(loss=0.2, bias=1e9)
 """A preference under which bias does not count: ach is NWP times a number close to 1."""
 
 
-def problem_of(
-    evaluator: Evaluator, k: int, preference: Preference, loss: LossName = LossName.NWP
-) -> Problem:
+def problem_of(evaluator: Evaluator, k: int, preference: Preference, loss: str = "nwp") -> Problem:
     return Problem(
         space=evaluator.space,
         evaluate=evaluator.score,

@@ -19,11 +19,13 @@ import duckdb
 import numpy as np
 from adult import median_seconds
 
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
 from sqlanon.datasets import create_people
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
+from sqlanon.domain.column import Family
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
 
 SIZES = (100_000, 1_000_000, 10_000_000)
 SCHEMES = 1_000

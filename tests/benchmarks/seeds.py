@@ -28,10 +28,10 @@ from paper_crossovers import EVERYTHING, K, Plan, histogram_of_rows, table_of
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
 from runs import NO_BIAS, Kept, Row, Run, Search
 
-from sqlanon.histogram import Histogram
-from sqlanon.preference import Preference
+from sqlanon.domain.histogram import Histogram
+from sqlanon.metrics.preference import Preference
 from sqlanon.search.auto import EFFORTS, AutoSettings, auto
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 
 TAXONOMIC = table_of(Plan.rows)
 """The GENITOR paper's table."""

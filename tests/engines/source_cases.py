@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.engines import Source
-from sqlanon.model import Kind
+from sqlanon.engines.protocol import Kind, Source
 
 WEIRD = 'we"ird; DROP TABLE people; -- é\n'
 

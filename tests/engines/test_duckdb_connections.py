@@ -16,8 +16,8 @@ import pytest
 from source_cases import rows
 from sqlglot import exp
 
-from sqlanon.engines import open_source, open_table
 from sqlanon.engines.duckdb import DuckDBEngine, open_database, open_memory
+from sqlanon.engines.registry import open_source, open_table
 from sqlanon.errors import EngineError
 
 # Connections
@@ -120,7 +120,10 @@ def test_a_database_open_in_this_process_with_other_settings(database: Path) -> 
             {"table": "t", "connection": "duckdb://a.duckdb"},
             "'duckdb://a.duckdb' lacks a slash: three before a relative path",
         ),
-        ({"table": "t", "connection": 5}, "an address or an open DuckDB connection, not int"),
+        (
+            {"table": "t", "connection": 5},
+            "an open connection of a known database, not int",
+        ),
     ],
 )
 def test_wrong_calls(arguments: dict[str, object], message: str) -> None:

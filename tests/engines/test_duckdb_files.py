@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 from source_cases import WEIRD, kinds, rows
 
-from sqlanon.engines import open_source
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import EngineError
-from sqlanon.model import Kind
 
 # Files
 

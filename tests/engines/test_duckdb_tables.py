@@ -13,10 +13,10 @@ import pytest
 from source_cases import WEIRD, kinds, rows
 from sqlglot import exp
 
-from sqlanon.engines import open_source
 from sqlanon.engines.duckdb import open_memory
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import EngineError
-from sqlanon.model import Kind
 
 # Tables
 

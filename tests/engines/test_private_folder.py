@@ -13,15 +13,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from sqlanon.engines import (
-    DuckDBEngine,
-    PrivateFolder,
-    finish_file,
-    open_for_publishing,
-    remove_dead_folders,
-)
-from sqlanon.engines.duckdb import open_database
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.registry import open_for_publishing
 from sqlanon.errors import EngineError
+from sqlanon.files import PrivateFolder, finish_file, remove_dead_folders
 
 
 def listed(folder: Path) -> list[str]:
@@ -38,7 +33,7 @@ def test_a_private_folder_is_for_its_owner_and_goes_away(tmp_path: Path) -> None
 
 def test_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from sqlanon.engines import PrivateFolder; "
+        "import os, sys; from pathlib import Path; from sqlanon.files import PrivateFolder; "
         "folder = PrivateFolder(Path(sys.argv[1])); (folder.path / 'x').write_text('x'); "
         "print(flush=True); input(); os._exit(0)"
     )
@@ -82,7 +77,7 @@ def test_a_database_that_another_process_just_made_is_kept(
             other.sql("CREATE TABLE theirs AS SELECT 1 AS i")
         return open_database(new, **keys)
 
-    monkeypatch.setattr("sqlanon.engines.publishing.open_database", overtaken)
+    monkeypatch.setattr("sqlanon.engines.duckdb.open_database", overtaken)
     opened = open_for_publishing(None, target=f"duckdb:///{path}")
     assert opened.engine.fetch("FROM new.theirs").num_rows == 1
     opened.engine.close()

@@ -13,13 +13,9 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from sqlanon.engines import (
-    DuckDBEngine,
-    open_for_publishing,
-    open_source,
-    source_on,
-)
-from sqlanon.engines.duckdb_sources import parse_table
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.protocol import parse_table
+from sqlanon.engines.registry import open_for_publishing, open_source
 from sqlanon.errors import EngineError
 
 
@@ -134,7 +130,7 @@ def test_what_a_relation_reads(
     assert reads.only_tables
     connection.sql(f"COPY people TO '{tmp_path}/p.csv'")
     query = f"SELECT * FROM people JOIN '{tmp_path}/p.csv' AS f USING (age)"
-    assert not engine.reads(source_on(engine, query=query).relation).only_tables
+    assert not engine.reads(engine.source(query=query).relation).only_tables
 
 
 def test_whether_a_transaction_is_open(
@@ -173,8 +169,8 @@ def test_another_database(warehouse: Path, tmp_path: Path) -> None:
         opened.table("new.s.t")
     for name in ("people", "main.people", "ware.main.people"):
         assert full(engine.locate(parse_table(name))) == ("ware", "main", "people")
-        assert source_on(engine, table=name).columns[0].name == "age"
-    assert source_on(engine, query="SELECT * FROM people").columns[0].name == "age"
+        assert engine.source(table=name).columns[0].name == "age"
+    assert engine.source(query="SELECT * FROM people").columns[0].name == "age"
     assert engine.database_files() == (target,)
     engine.run("CREATE TABLE new.main.t AS FROM people")
     with pytest.raises(EngineError, match="open for reading only"):
@@ -202,7 +198,7 @@ def test_databases_with_awkward_names(tmp_path: Path, name: str) -> None:
         connection.sql("CREATE TABLE people AS SELECT 1 AS age")
     (tmp_path / "a" / "plain").rename(source)
     opened = open_for_publishing(f"duckdb:///{source}", target=f"duckdb:///{target}")
-    assert source_on(opened.engine, table="people").columns[0].name == "age"
+    assert opened.engine.source(table="people").columns[0].name == "age"
     made = opened.table("t").sql("duckdb")
     opened.engine.run(f"CREATE TABLE {made} AS FROM people")
     opened.engine.close()
@@ -213,8 +209,8 @@ def test_files_and_data_into_a_database(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
     opened = open_for_publishing(None, target=f"duckdb:///{tmp_path}/new.duckdb")
     for source in (
-        source_on(opened.engine, file=tmp_path / "people.csv"),
-        source_on(opened.engine, data=pa.table({"age": [1, 2]})),
+        opened.engine.source(file=tmp_path / "people.csv"),
+        opened.engine.source(data=pa.table({"age": [1, 2]})),
     ):
         table = opened.table("t")
         create = exp.Create(

@@ -10,8 +10,8 @@ import pytest
 from command_line import Run, message
 from sqlglot import exp
 
-from sqlanon.engines import open_source
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import EngineError
 
 CANARY = "zq7canary"

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sqlanon.engines.base import Statement, Tracer
 from sqlanon.engines.duckdb import DuckDBEngine, open_memory
-from sqlanon.engines.literals import UNREADABLE, without_literals
+from sqlanon.engines.tracer import UNREADABLE, Statement, Tracer, without_literals
 from sqlanon.errors import EngineError
 
 

@@ -7,12 +7,16 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 import pytest
+from scheme_columns import from_bits
 
-from sqlanon.engines import open_source
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.scheme import from_levels
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import EvaluationError, SchemeError
-from sqlanon.evaluate import Effort, Evaluator, layout
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.scheme import from_bits, from_levels
+from sqlanon.evaluate import layout
+from sqlanon.evaluate.evaluator import Effort, Evaluator
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sqlanon.engines import open_source
-from sqlanon.engines.interrupt import keeping_interrupts
-from sqlanon.evaluate import Evaluator
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.evaluate.workbench import Workbench
-from sqlanon.histogram import Quasi, count
-from sqlanon.model import Family
 
 
 def slowly(sql: str) -> str:

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_cases import HIERARCHY, WORD, Table, bad, kept, random_models
+from scheme_columns import from_bits
 
-from sqlanon.evaluate import Evaluator, judge, plan
-from sqlanon.scheme import from_bits
-from sqlanon.suppression import Suppression
+from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate import query_plan as plan
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.suppression import Suppression
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,24 +6,25 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_cases import ATOMS, HIERARCHY, WORD, Table, bad, kept, random_models
-from measures_twin import Group, TwinColumn, measures
-from oracle import Rule, scores, suppressed_sizes
 from random_cases import Case, Field, cases
+from scheme_columns import from_bits
+from score_oracle import Group, OracleColumn, Rule, measures, scores, suppressed_sizes
 from test_scores_property import rules
 
-from sqlanon.evaluate import Evaluator, plan
-from sqlanon.metrics import FURTHER, Scores, scaled
-from sqlanon.model import BiasName, LossName
-from sqlanon.scheme import from_bits
-from sqlanon.suppression import Suppression
+from sqlanon.evaluate import query_plan as plan
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics import METRICS, further
+from sqlanon.metrics.scores import Scores, scaled
+from sqlanon.metrics.suppression import Suppression
 
-NAMES = (*LossName, *BiasName)
+NAMES, FURTHER = tuple(METRICS), tuple(further())
 
 
 def partition(atoms: Sequence[Hashable], numbers: Sequence[int]) -> list[Group]:
@@ -43,19 +44,19 @@ def levels_of(field: Field) -> list[list[Group]]:
     return [*([*level, frozenset([None])] for level in below), root]
 
 
-def twin_columns(case: Case, bits: tuple[tuple[bool, ...], ...]) -> list[TwinColumn]:
+def with_levels(case: Case, bits: tuple[tuple[bool, ...], ...]) -> list[OracleColumn]:
     return [
-        TwinColumn([field.atom_of(cell) for cell in field.cells], column.groups, levels_of(field))
+        replace(column, levels=levels_of(field))
         for field, column in zip(case.fields, case.oracle(bits), strict=True)
     ]
 
 
 def released(
-    columns: Sequence[TwinColumn], subject: list | None, rule: Rule
+    columns: Sequence[OracleColumn], subject: list | None, rule: Rule
 ) -> list[tuple[list[int], int]]:
     classes: dict[Hashable, list[int]] = {}
-    for row in range(len(columns[0].atoms)):
-        classes.setdefault(tuple(c.group(row) for c in columns), []).append(row)
+    for row in range(len(columns[0].cells)):
+        classes.setdefault(tuple(c.group_of(row) for c in columns), []).append(row)
     sized = [(m, len(m if subject is None else {subject[r] for r in m})) for m in classes.values()]
     out = suppressed_sizes([(size, len(members)) for members, size in sized], rule)
     return [(members, size) for members, size in sized if size not in out]
@@ -70,10 +71,10 @@ def same(found: Scores, i: int, wanted: dict[str, float], asked: set[str], rows:
             assert math.isnan(value)
         elif name in wanted:
             # Entropy is rounded to whole units of 2^-20 bits.
-            tolerance = 1e-5 if name is LossName.ENTROPY else 1e-9
+            tolerance = 1e-5 if name == "entropy" else 1e-9
             assert math.isclose(value, wanted[name], abs_tol=tolerance), name
             # Weights that are rounded need not add up to 1.
-            assert 0 <= value <= 1 + (1e-12 if name is LossName.NWP else 0), name
+            assert 0 <= value <= 1 + (1e-12 if name == "nwp" else 0), name
             assert name not in FURTHER or row[name] == value
 
 
@@ -85,7 +86,7 @@ def same(found: Scores, i: int, wanted: dict[str, float], asked: set[str], rows:
     asked=st.one_of(st.just(set(FURTHER)), st.sets(st.sampled_from(NAMES))),
 )
 def test_measures_equal_the_twin(
-    case: Case, batch: int, cheap_queries: bool, asked: set[LossName | BiasName]
+    case: Case, batch: int, cheap_queries: bool, asked: set[str]
 ) -> None:
     histogram = case.histogram()
     bits = [case.random_bits() for _ in range(batch)]
@@ -103,7 +104,7 @@ def test_measures_equal_the_twin(
                 plain = evaluator.column_loss(histogram.space.batch(schemes))
                 assert plain.shape == (batch, len(case.fields))
             for i in some:
-                columns = twin_columns(case, bits[i])
+                columns = with_levels(case, bits[i])
                 wanted = measures(columns, released(columns, case.subject, rule))
                 basic = scores(
                     case.oracle(bits[i]), subject=case.subject, label=case.label, rule=rule
@@ -160,12 +161,12 @@ def test_measures_equal_the_twin_where_models_are_required(
             same(found, i, wanted, set(FURTHER), rows)
 
 
-def columns_of(table: Table, bits: list[bool]) -> list[TwinColumn]:
+def columns_of(table: Table, bits: list[bool]) -> list[OracleColumn]:
     cuts = {"a": bits[:5], "b": bits[5:]}
     columns = []
     for name, values in ATOMS.items():
         atoms = list(values)
         numbers = np.cumsum([0, *cuts[name]]).tolist()
         levels = [[frozenset([a]) for a in atoms], [frozenset(atoms)]]
-        columns.append(TwinColumn(table.quasi[name], partition(atoms, numbers), levels))
+        columns.append(OracleColumn(table.quasi[name], partition(atoms, numbers), levels=levels))
     return columns

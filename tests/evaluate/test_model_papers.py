@@ -7,22 +7,20 @@ import math
 import pyarrow as pa
 import pytest
 from golden_files import assert_golden
+from scheme_columns import from_bits
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator, judge
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.metrics import Scores
-from sqlanon.privacy import (
-    Closeness,
-    Distance,
-    DistinctDiversity,
-    EntropyDiversity,
-    Model,
-    RecursiveDiversity,
-)
-from sqlanon.scheme import from_bits
-from sqlanon.suppression import Suppression
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.scores import Scores
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from sqlanon.privacy.model import Model
+from sqlanon.privacy.t_closeness import Closeness, Distance
 
 # Machanavajjhala et al., Figure 1: inpatient microdata (zip code, age, condition).
 INPATIENTS = [

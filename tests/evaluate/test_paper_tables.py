@@ -8,15 +8,19 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from sqlanon.engines import open_source
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.hierarchy_builders import masked
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.scheme import from_levels
+from sqlanon.domain.scheme_json import from_document
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import EvaluationError
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy, masked
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
-from sqlanon.preference import Preference
-from sqlanon.scheme import from_document, from_levels
-from sqlanon.suppression import Suppression
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
 
 # Dewri et al., k-Anonymization in the Presence of Publisher Preferences: Table 1, left half.
 EMPLOYEES = pd.DataFrame(

@@ -5,12 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from golden_files import assert_golden
+from scheme_columns import from_bits
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator, judge
-from sqlanon.histogram import Histogram, Quasi, Reach, count, count_population
-from sqlanon.privacy import DistinctDiversity, KMap
-from sqlanon.scheme import from_bits
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.counting.population import Reach, count_population
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.privacy.k_map import KMap
+from sqlanon.privacy.l_diversity import DistinctDiversity
 
 
 def counted(reach: Reach) -> Histogram:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Rule, scores
 from random_cases import Case, cases
+from score_oracle import Rule, scores
 
-from sqlanon.evaluate import Evaluator, plan
-from sqlanon.suppression import Suppression
+from sqlanon.evaluate import query_plan as plan
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.suppression import Suppression
 
 COUNTS = ("k", "k_max", "classes", "suppressed", "dcn")
 RATIOS = ("nwp", "necd", "glm", "glm_share")

@@ -10,10 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Quasi, count
-from sqlanon.privacy import Closeness, Distance, DistinctDiversity, Model
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.privacy.l_diversity import DistinctDiversity
+from sqlanon.privacy.model import Model
+from sqlanon.privacy.t_closeness import Closeness, Distance
 
 AGES, VALUES, PEOPLE = 12, 100, 900
 

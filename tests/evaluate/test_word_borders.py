@@ -9,13 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator, layout, plan
-from sqlanon.hierarchy import masked
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family
-from sqlanon.scheme import Batch
-from sqlanon.suppression import Suppression
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy_builders import masked
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.space import Batch
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate import layout
+from sqlanon.evaluate import query_plan as plan
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.suppression import Suppression
 
 WIDE = 5_000
 BUDGET = 30

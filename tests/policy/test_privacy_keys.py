@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from policy_mistakes import of
 
-from sqlanon.api.homogeneity import homogeneity_of
-from sqlanon.policy import parse_policy
+from sqlanon.policy.policy import parse_policy
+from sqlanon.release.order import homogeneity_of
 
 COLUMNS = {
     "age": {"role": "quasi"},

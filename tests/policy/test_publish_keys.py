@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from policy_mistakes import BASE, of
 
-from sqlanon.policy import parse_policy
+from sqlanon.policy.policy import parse_policy
 
 FILE = {"file": "people.csv"}
 TABLE = {"connection": "duckdb:///ware.duckdb", "table": "people"}

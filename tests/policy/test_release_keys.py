@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from policy_mistakes import BASE, mistakes, of, of_age
 
-from sqlanon.model import Form, Mode, Order, Output, SuppressedRows, Unseen
-from sqlanon.policy import Role, parse_policy
+from sqlanon.domain.presentation import Form, Mode, Output, RowOrder, SuppressedRows, Unseen
+from sqlanon.policy.policy import parse_policy
+from sqlanon.policy.sections import Role
 
 RANGE = {"range": [0, 100], "granularity": 5}
 SECRET = "sixteen letters!"
@@ -26,7 +27,7 @@ def test_defaults() -> None:
     assert section.suppression.rows is SuppressedRows.LEAVE_OUT
     assert section.suppression.marker == "(suppressed)"
     assert (publish.to, publish.connection, publish.file) == (None, None, None)
-    assert (publish.mode, publish.order) == (Mode.TABLE, Order.SORTED)
+    assert (publish.mode, publish.order) == (Mode.TABLE, RowOrder.SORTED)
     assert (publish.unseen, publish.form) == (Unseen.ERROR, Form.AUTO)
 
 

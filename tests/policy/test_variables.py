@@ -17,7 +17,7 @@ from small_table import CSV, changed, write_folder
 
 import sqlanon
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.policy import Policy, parse_policy
+from sqlanon.policy.policy import Policy, parse_policy
 
 SECRET = "correct horse battery staple"
 HIDDEN = "The database refused. The reason is not shown, because it would tell a part of ${V}."

@@ -11,7 +11,10 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sqlanon.scheme import Column, Partition, Scheme, Space
+from sqlanon.domain.column import Column
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.scheme import Scheme
+from sqlanon.domain.space import Space
 
 NAMES = ["age", "select", 'x"y', "it's; --", "naïve ☃", "value", "subject_2", "low", "two\nlines",
          "source", "is_small", "n" * 70]  # fmt: skip
@@ -58,6 +61,11 @@ class DrawnColumn:
     @property
     def type(self) -> pa.DataType:
         return POOLS[self.kind][0]
+
+    @property
+    def edges(self) -> list[Any]:
+        """Of its range."""
+        return RANGES[self.kind][2]
 
 
 @dataclass

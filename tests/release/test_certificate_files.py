@@ -13,8 +13,8 @@ from command_line import Run, message
 from town_table import APART, GOOD, POLICY, tables
 
 import sqlanon
-from sqlanon.certificate import Certificate
 from sqlanon.errors import CertificateError, EngineError, PublishError, SchemeError
+from sqlanon.release.certificate.certificate import Certificate
 
 OWN: dict[str, Any] = {**POLICY, "source": {"table": "people"}}
 NAME = "released.certificate.json"
@@ -32,13 +32,15 @@ def fail(*_: object, **__: object) -> Any:
 
 
 @pytest.mark.parametrize("place", [{"to": "released"}, {"mode": "replace"}, {"file": "out.csv"}])
-@pytest.mark.parametrize("step", ["of", "write_page"])
+@pytest.mark.parametrize(
+    "step", ["pipeline.certify", "certificate.certificate.Certificate.write_page"]
+)
 def test_without_a_certificate_nothing_is_published(
     place: dict[str, str], step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = town_table.make(tmp_path, publish=place)
     before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr(Certificate, step, fail)
+    monkeypatch.setattr(f"sqlanon.release.{step}", fail)
     with (
         sqlanon.load(policy) as anonymizer,
         pytest.raises(CertificateError, match="cannot be made"),
@@ -52,7 +54,7 @@ def test_without_a_certificate_nothing_is_published(
 def test_a_callers_transaction_goes_on_without_the_release(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Certificate, "of", fail)
+    monkeypatch.setattr("sqlanon.release.pipeline.certify", fail)
     connection.execute("BEGIN")
     with sqlanon.load(OWN, connection=connection) as anonymizer, pytest.raises(CertificateError):
         anonymizer.publish(GOOD)
@@ -79,7 +81,7 @@ def test_a_failed_rewrite_is_told_as_that(tmp_path: Path, monkeypatch: pytest.Mo
     def refuse(_: Path) -> None:
         raise PublishError("The new file differs. Nothing was changed.")
 
-    monkeypatch.setattr("sqlanon.api.publishing.rewrite_database", refuse)
+    monkeypatch.setattr("sqlanon.release.pipeline.rewrite_database", refuse)
     with sqlanon.load(policy) as anonymizer:
         with pytest.raises(EngineError) as caught:
             anonymizer.publish(GOOD, rewrite=True)
@@ -115,7 +117,7 @@ def test_in_a_transaction_the_caller_writes_the_certificate_after_the_commit(
         assert sorted(written) == sorted(first.files)
         document = Certificate.read(tmp_path / NAME).document
         assert document.release.id == second.certificate.document.release.id
-        assert [p.id for p in document.prior] == [first.certificate.document.release.id]
+        assert [p.id for p in document.lineage.earlier] == [first.certificate.document.release.id]
     assert not list(tmp_path.glob(".sqlanon*"))
 
 
@@ -159,7 +161,7 @@ def test_a_dry_run_opens_nothing_for_writing(
     policy = town_table.make(tmp_path, publish=place)
     with sqlanon.load(policy) as anonymizer:
         (tmp_path / "people.duckdb").chmod(0o400)
-        monkeypatch.setattr("sqlanon.engines.publishing._make", fail)
+        monkeypatch.setattr("sqlanon.engines.duckdb._make", fail)
         statements = anonymizer.dry_run(GOOD)
         assert any("released" in statement for statement in statements)
         assert len(anonymizer.type_changes(GOOD)) == 2

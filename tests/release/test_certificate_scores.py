@@ -12,13 +12,17 @@ import pytest
 from sqlglot import exp
 
 import sqlanon
-from sqlanon.api.tallies import tally
-from sqlanon.compile import Generalized, Recipe, compile_release
-from sqlanon.domain import ValueDomain
-from sqlanon.engines import open_source
+from sqlanon.domain import Generalized
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.presentation import Mode, Unseen
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import PublishError
-from sqlanon.model import Kind
-from sqlanon.scheme import Column, Partition
+from sqlanon.release.order import Order
+from sqlanon.release.pipeline import publish
 
 NAMES = ("nwp", "necd", "glm", "glm_share", "dcn", "ce", "ach", "pref_dev")
 COLUMNS: dict[str, dict[str, Any]] = {
@@ -250,13 +254,16 @@ def test_a_view_leaves_unseen_values_out_before_it_counts_classes() -> None:
         source = open_source(connection=connection, table="t")
         column = Column(ValueDomain("town", Kind.TEXT, ("A", "B")))
         item = Generalized(column, Partition.atoms(2), "VARCHAR")
-        recipe = Recipe(source.relation, (item,), k=2, suppress=True)
-        select = compile_release(recipe, guarded=True).select.sql("duckdb")
-        connection.execute(f"CREATE TABLE staged AS {select}")
-        staged = exp.table_("staged", quoted=True)
-        found = tally(source.engine, recipe, staged, any_suppressed=True, guarded=True)
-    assert found.released == {"town": {("A",): 2}}
-    assert found.suppressed == {"town": {("B",): 1}}
+        order = Order(
+            source.relation, (item,), k=2, suppress=True, limit=0.2, unseen=Unseen.LEAVE_OUT,
+            mode=Mode.VIEW, target=exp.table_("shown", quoted=True),
+        )  # fmt: skip
+        assert isinstance(source.engine, DuckDBEngine)
+        release = publish(order, source.engine)
+    suppression = release.certificate.to_dict()["suppression"]
+    assert (release.rows, suppression["rows"], suppression["unseen"]) == (2, 1, 2)
+    groups = [(s["label"], s["rows"], s["left_out"]) for s in suppression["subgroups"]]
+    assert groups == [("A", 2, 0), ("B", 1, 1)]
 
 
 def with_collated_ids(people: str, k: int, suppression: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import town_table
 from town_table import GOOD, change
 
 import sqlanon
-from sqlanon.engines import open_engine, open_memory, open_source
+from sqlanon.engines.duckdb import open_memory
 from sqlanon.engines.duckdb_sources import folders_in
+from sqlanon.engines.registry import open_engine, open_source
 from sqlanon.errors import EngineError
 
 DATABASE = {"connection": "duckdb:///people.duckdb"}
@@ -108,12 +109,12 @@ def test_population_files_and_targets_in_other_folders(home: Path) -> None:
     ):
         policy = town_table.make(home, publish=publish, **changes)
         with sqlanon.load(policy) as anonymizer:
-            assert anonymizer.publish(GOOD).published.rows == 60
+            assert anonymizer.publish(GOOD).rows == 60
     everyone = home.parent / "crowd" / "everyone.csv"
     for source in ({"file": "../crowd/everyone.csv"}, {"query": f"FROM '{everyone}'"}):
         policy = town_table.make(home, source=source, publish={"file": "../out/again.csv"})
         with sqlanon.load(policy) as anonymizer:
-            assert anonymizer.publish(GOOD).published.rows == 60
+            assert anonymizer.publish(GOOD).rows == 60
 
 
 def test_a_callers_connection_is_not_limited(home: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_decade_of_new_dates_only() -> None:
     with sqlanon.load(POLICY, data=pd.DataFrame({"birth": births})) as anonymizer:
         solution = anonymizer.measure(SCHEME)
         assert released(anonymizer, solution) == RELEASED[2:]
-        assert solution.to_dict()["domains"] == SCHEME["domains"]
+        assert solution.to_dict()["domains"]["birth"]["values"] == SCHEME["domains"]["birth"]
 
 
 def test_beside_a_column_whose_values_the_file_does_not_list() -> None:
@@ -99,7 +99,8 @@ def test_the_command(tmp_path: Path, run: Run, options: tuple[str, ...]) -> None
     assert done.status == 0, done.err
     if options:
         found = json.loads(done.out)
-        assert {key: found[key] for key in SCHEME} == SCHEME
+        assert found["columns"] == SCHEME["columns"]
+        assert found["domains"]["birth"]["values"] == SCHEME["domains"]["birth"]
     else:
         assert "1930s" in done.out
         assert "1931" not in done.out

@@ -23,7 +23,7 @@ from model_cases import (
 )
 
 import sqlanon
-from sqlanon.api.recheck import recheck
+from sqlanon.checking import recheck
 
 EVERY = pytest.mark.parametrize("name", CASES)
 BOTH = pytest.mark.parametrize("subject", [False, True], ids=["by rows", "by subject"])

@@ -15,7 +15,7 @@ from model_cases import APART, CASES, TOGETHER, TOWNS, patients, rows_of, safe_t
 
 import sqlanon
 from sqlanon import resources
-from sqlanon.api.recheck import recheck
+from sqlanon.checking import recheck
 from sqlanon.errors import CertificateError, VerificationError
 
 with warnings.catch_warnings():
@@ -177,6 +177,10 @@ def test_certificates_of_earlier_versions_are_read(tmp_path: Path, form: str) ->
     with sqlanon.load(policy) as anonymizer:
         anonymizer.publish(TOGETHER)
     file, document = certified(tmp_path, form)
+    document |= {"version": 1, "prior": document.pop("lineage")["earlier"]}
+    for key in ("digest", "context"):
+        del document[key]
+    del document["scheme"]["recoding"]
     for key in ("models", "homogeneity", "journalist"):
         del document["privacy"][key]
     for each in document["privacy"]["sensitive"]:
@@ -187,6 +191,7 @@ def test_certificates_of_earlier_versions_are_read(tmp_path: Path, form: str) ->
     file.write_text(json.dumps(document), encoding="utf-8")
     again = recheck(tmp_path / "town.duckdb", file, table="released")
     assert (again.differences, again.not_recounted) == ((), ())
+    assert "has no digest" in again.caveats[0]
     document["privacy"]["model"] = []
     file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(CertificateError, match=r"privacy\.model: is not a key of this format"):
@@ -217,7 +222,7 @@ def test_what_can_be_counted_again(
     (model,) = release.certificate.to_dict()["privacy"]["models"]
     said = [] if why is None else [f"{model['required']} was not counted again: {why}."]
     assert list(again.not_recounted) == said == again.to_dict()["not_recounted"]
-    assert str(again).splitlines()[1:] == said
+    assert str(again).splitlines()[1:] == [*said, *again.caveats]
     assert again.audit is not None
     assert len(again.audit.models) == (0 if said else 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from sqlanon.errors import EngineError, PolicyError, PublishError
 EVERYTHING = Case(
     {"l_diversity": {"l": 2}, "t_closeness": {"t": 0.3}, "k_map": 14},
     {},
-    lambda twin: twin.distinct() < 2 or twin.equal() > 0.3,
+    lambda p, q: p.distinct() < 2 or p.equal(q) > Fraction(3, 10),
     sections={"population": {"table": "everybody"}},
 )
 SAFE = ["Bonn"]

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.domain.hierarchy_builders import intervals
+from sqlanon.engines.protocol import Kind
 from sqlanon.errors import SqlanonError
-from sqlanon.hierarchy import intervals
-from sqlanon.model import Kind
 
 NAN, INF = math.nan, math.inf
 D = Decimal

@@ -14,8 +14,8 @@ import pytest
 import town_table
 from command_line import Run, message
 
-from sqlanon.certificate import Certificate
-from sqlanon.engines import PrivateFolder
+from sqlanon.files import PrivateFolder
+from sqlanon.release.certificate.certificate import Certificate
 
 NAME = "released.certificate.json"
 FORMS = [
@@ -43,7 +43,7 @@ with sqlanon.load("policy.yml") as anonymizer:
 WRITE = """
 import os, signal, sys
 import sqlanon
-from sqlanon.certificate import Certificate
+from sqlanon.release.certificate.certificate import Certificate
 
 written = []
 
@@ -114,7 +114,7 @@ def test_the_next_publish_finishes_it_though_the_table_is_gone(
     second = Certificate.read(left(tmp_path)[0] / NAME).document.release.id
     town_table.change(tmp_path, "DROP TABLE released")
     assert run("publish", "policy.yml", "--scheme", "good.json").status == 0
-    prior = Certificate.read(tmp_path / NAME).document.prior
+    prior = Certificate.read(tmp_path / NAME).document.lineage.earlier
     assert {each.id for each in prior} == {first, second}
     assert not left(tmp_path)
 

@@ -1,7 +1,7 @@
 """A search counts those people of a population whom the labels of the release will fit.
 
 What is expected comes from the SQL of the release, executed: it shares nothing with the masks that
-searches count by, and tests/compile has a twin of it in plain Python.
+searches count by, and tests/reference has a twin of it in plain Python.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import datetime as dt
 import math
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,10 +20,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.api.anonymizer import Anonymizer, load
-from sqlanon.api.release import recipe_of
-from sqlanon.compile import compile_population, compile_release
-from sqlanon.search.variation import random_population
+from sqlanon.anonymizer import Anonymizer, load
+from sqlanon.release.compile import compile_release
+from sqlanon.release.order import order_of
+from sqlanon.release.rows import compile_population
+from sqlanon.search.nsga2.operators import random_population
 
 AGES = [20, 21, 25, 30, 31, 40, 41, 60, None]
 PAY = [0.5, 1.0, 2.5, 7.25, math.nan, None]
@@ -98,7 +100,7 @@ def expected(
     anonymizer: Anonymizer, connection: duckdb.DuckDBPyConnection, scheme: Any, by_subject: bool
 ) -> int:
     """The people of the population in the class that has the fewest of them."""
-    recipe = recipe_of(anonymizer.policy, anonymizer.source, scheme)
+    recipe = order_of(anonymizer.policy, anonymizer.source, scheme)
     width = len(recipe.class_names)
     released = connection.sql(compile_release(recipe).select.sql("duckdb")).fetchall()
     people = connection.sql(compile_population(recipe).sql("duckdb")).fetchall()
@@ -271,3 +273,23 @@ def test_a_step_counts_only_where_its_name_is_written() -> None:
             # 1980-01 has three people, 1983-07 two: February 1983 is in no group.
             assert anonymizer.evaluator.score(month).reached[0, 0] == 2
             assert expected(anonymizer, connection, month.scheme(0), False) == 2
+
+
+@pytest.mark.parametrize("to", [None, "anon.csv"])
+def test_a_population_file_beside_data_of_this_process(tmp_path: Path, to: str | None) -> None:
+    """By hand: two people share a town, and four of the population live there."""
+    pd.DataFrame({"town": ["Oslo"] * 4 + ["Rome"]}).to_parquet(tmp_path / "everybody.parquet")
+    wanted: dict[str, Any] = {
+        "source": {"file": "not read"},
+        "columns": {"town": {"role": "quasi"}},
+        "one_row_per_person": True,
+        "population": {"file": str(tmp_path / "everybody.parquet")},
+        "privacy": {"k": 2, "k_map": 4},
+    }
+    if to is not None:
+        wanted["publish"] = {"file": str(tmp_path / to)}
+    with load(wanted, data=pd.DataFrame({"town": ["Oslo", "Oslo"]})) as anonymizer:
+        result = anonymizer.search()
+        assert result.solution is not None
+        assert [each.value for each in result.solution.models] == [4]
+        assert anonymizer.publish(result).k == 2

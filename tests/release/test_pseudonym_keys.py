@@ -63,7 +63,7 @@ def test_a_key_is_in_no_file_log_or_message(
         texts += [anonymizer.sql(GOOD), *anonymizer.dry_run(GOOD), repr(anonymizer.policy)]
         release = anonymizer.publish(GOOD)
         texts += [repr(release), str(release), json.dumps(release.to_dict())]
-        texts += [release.to_arrow().to_pandas().to_csv(), *release.published.statements]
+        texts += [release.to_arrow().to_pandas().to_csv(), *release.statements]
         texts.append(release.certificate.to_html())
     texts += [record.getMessage() for record in caplog.records]
     for arguments in (["--dry-run"], ["--json"], [], ["--rewrite"]):

@@ -11,8 +11,8 @@ import town_table
 from command_line import Run, message
 
 import sqlanon
-from sqlanon.api import publishable
 from sqlanon.errors import CompileError, PolicyError
+from sqlanon.release import preview
 
 AGE = {"role": "quasi", "range": [20, 60], "granularity": 10}
 MARK = {"limit": 0.5, "rows": "mark"}
@@ -35,7 +35,7 @@ def people(towns: list[str], **columns: Any) -> pd.DataFrame:
 
 
 def test_marks_beside_numbers_and_in_views(tmp_path: Path, run: Run) -> None:
-    """The words are those with which a release is refused, as tests/compile shows."""
+    """The words are those with which a release is refused, as tests/release shows."""
     columns = {"age": {"output": "midpoint", **AGE}}
     town_table.make(tmp_path, columns=columns, suppression=MARK)
     said = message(1, run("search", "policy.yml"))
@@ -61,7 +61,7 @@ def test_values_that_a_release_needs_as_labels(
     data = people(["Bonn", town])
     finest = {"columns": {"age": {"cuts": []}, "town": {"groups": [["Bonn"], [town]]}}}
     with sqlanon.load(policy(**sections), data=data) as anonymizer:
-        for refused in (anonymizer.search, anonymizer.explore, lambda: anonymizer.sql(finest)):
+        for refused in (anonymizer.search, anonymizer.walk, lambda: anonymizer.sql(finest)):
             with pytest.raises(CompileError) as caught:
                 refused()
             assert said in str(caught.value)
@@ -122,7 +122,7 @@ def test_no_notes_on_what_is_accepted() -> None:
 
 def test_a_part_of_the_values_keeps_the_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each code has four rows: in a tenth of the rows most would be alone, here none is."""
-    monkeypatch.setattr(publishable, "WHOLE_UP_TO", 1000)
+    monkeypatch.setattr(preview, "WHOLE_UP_TO", 1000)
     rows = 8000
     data = people(["Bonn", "Oslo"] * 334)
     data = data.iloc[:rows].assign(
@@ -155,4 +155,4 @@ def test_replace_says_first_what_goes(tmp_path: Path, run: Run) -> None:
         town_table.change(tmp_path, statement)
     said = message(1, run("publish", "policy.yml", "--scheme", "good.json"))
     for part in ("60 rows", "PRIMARY KEY", "'by_age'", "'main.seniors'"):
-        assert part in said.split("nobody can be asked")[0]
+        assert part in said.split("there is no terminal to ask")[0]

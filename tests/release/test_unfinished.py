@@ -15,9 +15,9 @@ from command_line import Run, message
 from town_table import APART, GOOD
 
 import sqlanon
-from sqlanon.certificate import Certificate
-from sqlanon.engines import PrivateFolder
 from sqlanon.errors import PublishError
+from sqlanon.files import PrivateFolder
+from sqlanon.release.certificate.certificate import Certificate
 
 PLACES: dict[str, dict[str, str]] = {
     "released": {"to": "released"},
@@ -28,16 +28,15 @@ PLACES: dict[str, dict[str, str]] = {
 CHILD = """
 import os, signal, sys
 import sqlanon
-from sqlanon.api import certificate_files
-from sqlanon.publish import publishing
+from sqlanon.release import export, pending
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if sys.argv[1] == "after":
-    certificate_files.Files.finish = die
+    pending.Files.finish = die
 else:
-    publishing.finish_file = die
+    export.finish_file = die
 with sqlanon.load("policy.yml") as anonymizer:
     at = "swapping" if sys.argv[1] == "before" else None
     anonymizer.publish("good.json", on_stage=lambda stage: stage == at and die())
@@ -75,7 +74,7 @@ def test_the_next_publish_finishes_the_certificate(killed: str, tmp_path: Path, 
     words = " ".join(done.out.split())
     assert f"the certificate of release {prepared}, which a killed run had left" in words
     document = Certificate.read(tmp_path / f"{killed}.certificate.json").document
-    assert [each.id for each in document.prior] == [prepared]
+    assert [each.id for each in document.lineage.earlier] == [prepared]
     assert not left(tmp_path)
 
 
@@ -121,7 +120,7 @@ def test_one_of_a_release_that_is_gone_is_removed(killed: str, tmp_path: Path, r
     assert run("publish", "policy.yml", "--scheme", "apart.json").status == 0
     assert not left(tmp_path)
     document = Certificate.read(tmp_path / f"{killed}.certificate.json").document
-    assert not document.prior
+    assert not document.lineage.earlier
 
 
 def test_one_of_a_release_that_never_came_out_is_removed(tmp_path: Path, run: Run) -> None:
@@ -131,7 +130,7 @@ def test_one_of_a_release_that_never_came_out_is_removed(tmp_path: Path, run: Ru
     assert len(list(tmp_path.glob(".sqlanon-kept-*"))) == 1
     assert run("publish", "policy.yml", "--scheme", "good.json").status == 0
     assert not list(tmp_path.glob(".sqlanon-kept-*"))
-    assert not Certificate.read(tmp_path / "out.csv.certificate.json").document.prior
+    assert not Certificate.read(tmp_path / "out.csv.certificate.json").document.lineage.earlier
 
 
 @pytest.mark.parametrize("killed", ["released"], indirect=True)

@@ -7,15 +7,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from hypothesis import strategies as st
-from scheme.scheme_columns import columns
-from search.plain_scores import plain_scores
+from plain_scores import plain_scores
+from scheme_columns import columns
 
-from sqlanon.domain import ValueDomain
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.metrics import Scores
-from sqlanon.model import Family, Kind, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits, Column, Partition, Space
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.space import Batch, Space
+from sqlanon.engines.protocol import Kind
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
 from sqlanon.search.problem import Problem
 
 # Figure 2 of the paper: A self-employed incorporated, B not incorporated; C federal, D state,
@@ -100,4 +102,4 @@ def scripted(space: Space, judge: Callable[[Bits], tuple[int, int]], *, k: int =
         return np.zeros(batch.ids.shape, dtype=np.int64)
 
     preference = Preference(loss=0.2, bias=1.0)
-    return Problem(space, evaluate, column_loss, 10, k, preference, LossName.DCN)
+    return Problem(space, evaluate, column_loss, 10, k, preference, "dcn")

@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from search.plain_scores import plain_scores
+from plain_scores import plain_scores
 
-from sqlanon.domain import ValueDomain
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.metrics import Scores
-from sqlanon.model import Family, Kind, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Column, Space
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.space import Batch, Space
+from sqlanon.engines.protocol import Kind
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
 from sqlanon.search.problem import Problem
 
 Node = tuple[int, ...]
@@ -79,7 +80,7 @@ class Table:
         self.space = RecordingSpace(self.columns)
         self._seen: dict[bytes, dict[str, float]] = {}
 
-    def problem(self, loss: LossName, k: int) -> Problem:
+    def problem(self, loss: str, k: int) -> Problem:
         return Problem(
             space=self.space,
             evaluate=self.evaluate,
@@ -194,15 +195,15 @@ def random_table(rng: random.Random, rule: str, *, limits: bool = False) -> Tabl
     )
 
 
-def scored(table: Table, loss: LossName) -> dict[Node, tuple[int, int | float]]:
+def scored(table: Table, loss: str) -> dict[Node, tuple[int, int | float]]:
     """k and loss of every node within the limits."""
     nodes = table.nodes()
     scores = table.evaluate(Space.batch_of_levels(table.space, np.array(nodes)))
     losses = {
-        LossName.GLM: scores.glm_units,
-        LossName.DCN: scores.dcn,
-        LossName.CE: np.rint(scores.ce * len(table.cells)).astype(int),
-        LossName.NWP: np.round(scores.nwp, 10),
+        "glm": scores.glm_units,
+        "dcn": scores.dcn,
+        "ce": np.rint(scores.ce * len(table.cells)).astype(int),
+        "nwp": np.round(scores.nwp, 10),
     }[loss]
     return dict(zip(nodes, zip(scores.k.tolist(), losses.tolist(), strict=True), strict=True))
 

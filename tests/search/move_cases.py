@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sqlanon.scheme import Bits, Space
-from sqlanon.search.moves import exchanges_of, moves
-from sqlanon.search.polish import Place, place_of
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.search.local.moves import exchanges_of, moves
+from sqlanon.search.local.polish import Place, place_of
 from sqlanon.search.problem import Problem
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.splits import Splits
 
 
 def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Bits:

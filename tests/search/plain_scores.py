@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.metrics import FURTHER, Scores
-from sqlanon.model import LossName
-from sqlanon.suppression import UNBOUNDED
+from sqlanon.metrics import further
+from sqlanon.metrics.scores import Scores
+from sqlanon.metrics.suppression import UNBOUNDED
 
-PAPERS = [LossName.NWP, LossName.GLM, LossName.DCN, LossName.CE]
+PAPERS = ["nwp", "glm", "dcn", "ce"]
 """The losses that every score has."""
 
 
@@ -22,5 +22,5 @@ def plain_scores(**arrays: Any) -> Scores:
         violating=arrays["rows_below"],
         reached=np.zeros((n, 0)),
         k_most=np.full(n, UNBOUNDED),
-        further=np.full((n, len(FURTHER)), np.nan),
+        further=np.full((n, len(further())), np.nan),
     )

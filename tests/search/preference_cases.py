@@ -12,16 +12,21 @@ import numpy as np
 import pyarrow as pa
 from random_cases import random_levels
 
-from sqlanon.domain import ValueDomain
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy, masked
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family, Kind
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits, Column, Partition, Space
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.hierarchy_builders import masked
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.space import Batch, Space
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.problem import Problem
-from sqlanon.suppression import Suppression
 
 # Table 1 of Dewri et al. (TKDE), left half.
 EMPLOYEES = pa.table(

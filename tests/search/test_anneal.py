@@ -9,17 +9,18 @@ import pytest
 from move_cases import best_of
 from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
-from sqlanon.metrics import Scores
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits
-from sqlanon.search import anneal as module
-from sqlanon.search.anneal import anneal
-from sqlanon.search.draw import Draw
-from sqlanon.search.front import bits_of
-from sqlanon.search.infeasible import is_near
-from sqlanon.search.polish import Place
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Batch
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.local import anneal as module
+from sqlanon.search.local.anneal import anneal
+from sqlanon.search.local.moves import Draw
+from sqlanon.search.local.polish import Place
+from sqlanon.search.local.screen import is_near
 from sqlanon.search.problem import Problem
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.splits import Splits
 
 AIM = Preference(loss=0.3, bias=0.3)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Callable
 from dataclasses import fields, replace
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -13,19 +15,22 @@ import pyarrow as pa
 import pytest
 from preference_cases import every_scheme, problem_of, random_hierarchy, random_histogram
 
-from sqlanon.engines import open_source
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.space import Batch
+from sqlanon.engines.registry import open_source
 from sqlanon.errors import SearchError
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.metrics import Scores
-from sqlanon.model import Family
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch
-from sqlanon.search.auto import FOR_LOSS, AutoSettings, auto
-from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.nsga2 import nsga2
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
+from sqlanon.search.auto import FOR_LOSS, MOST_HIDDEN, AutoSettings, auto
+from sqlanon.search.local.polish import Place, polish
+from sqlanon.search.method import METHODS
+from sqlanon.search.nsga2.nsga2 import nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.polish import polish
 from sqlanon.search.problem import Problem
+from sqlanon.search.splits import all_schemes, space_size
 
 AIM = Preference(loss=0.3, bias=0.3)
 ROUNDS = AutoSettings(exact=0)
@@ -191,7 +196,7 @@ def hidden_and_kept(
         hidden.append(tuple(c.name for c in problem.space.columns if c.finest == c.coarsest))
         return called(problem, *rest, **options)
 
-    monkeypatch.setattr(f"sqlanon.search.auto.{step}", noted)
+    monkeypatch.setattr(import_module("sqlanon.search.auto"), step, noted)
     with problem_of(medium_histogram(4), 2, AIM, 1) as problem:
         every = np.concatenate(list(all_schemes(problem.space)))
         wanted = optimum(problem, problem.space.batch_of_bits(every))
@@ -215,8 +220,36 @@ def test_the_thorough_effort_hides_the_columns_of_the_answer_in_turn(
 def test_later_rounds_of_the_default_effort_begin_without_a_column_of_the_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hidden, kept = hidden_and_kept(monkeypatch, replace(ROUNDS, rounds=3), "polish")
-    assert [names for names in hidden if names] == [(name,) for name in kept * 2]
+    """And then without one of the second best place; with two rounds both are what began one."""
+    hidden, kept = hidden_and_kept(monkeypatch, replace(ROUNDS, rounds=2), "polish")
+    columns = [names for names in hidden if names]
+    assert columns[: len(kept)] == [(name,) for name in kept]
+    assert all(len(names) == 1 for names in columns)
+    assert len(kept) < len(columns) <= MOST_HIDDEN
+
+
+def test_no_two_rounds_of_the_default_effort_begin_at_one_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[list[Place]] = []
+    module = importlib.import_module("sqlanon.search.auto")
+    varied = module._Run._varied
+
+    def noted(run: Any, places: list[Place], rng: np.random.Generator) -> Place:
+        begun.append(places)
+        found: Place = varied(run, places, rng)
+        return found
+
+    monkeypatch.setattr(module._Run, "_varied", noted)
+    with problem_of(medium_histogram(4), 2, AIM, 1) as problem:
+        found = run(problem, replace(ROUNDS, rounds=4))
+        best = answer(problem, found)
+    assert len(begun) == 3
+    assert {len(places) for places in begun} <= {1, 2}, "of a small table few places are left"
+    assert answers(problem, begun[0][0].scores) == [best], "the first round found it"
+    flat = [place for places in begun for place in places]
+    assert len({place.bits.tobytes() for place in flat}) == len(flat)
+    assert all(places == sorted(places, key=lambda place: place.rank) for places in begun)
 
 
 def same(a: Outcome, b: Outcome) -> bool:
@@ -367,12 +400,12 @@ def test_patience_counts_generations_and_polished_solutions(patience: int) -> No
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"evaluations": 0}, "evaluations must be at least 1, not 0"),
-        ({"exact": -1}, "exact must be at least 0, not -1"),
-        ({"rounds": 0}, "rounds must be at least 1, not 0"),
-        ({"effort": "huge"}, "effort must be default or thorough, not 'huge'"),
+        ({"evaluations": 0}, "evaluations must be greater than or equal to 1, not 0"),
+        ({"exact": -1}, "exact must be greater than or equal to 0, not -1"),
+        ({"rounds": 0}, "rounds must be greater than or equal to 1, not 0"),
+        ({"effort": "huge"}, "effort must be 'default' or 'thorough', not 'huge'"),
     ],
 )
 def test_settings_are_checked(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(SearchError, match=message):
-        AutoSettings(**wrong)
+        METHODS["auto"].configured(wrong)

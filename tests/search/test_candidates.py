@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.domain.column import Family
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.space import Space
 from sqlanon.errors import SqlanonError
-from sqlanon.model import Family
-from sqlanon.scheme import Partition, Space
-from sqlanon.search.candidates import with_candidates
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.problem import with_candidates
+from sqlanon.search.splits import Splits
 
 
 def candidates(rows: list[int], most: int, null: bool = False) -> tuple[int, ...]:
@@ -146,15 +147,15 @@ def test_a_walk_in_a_wide_column_can_be_saved_and_resumed(incomes: pd.DataFrame)
         "method": "reference-direction", "cuts": 20, "points": 2, "evaluations": 300,
     }  # fmt: skip
     with sqlanon.load(policy(search), data=incomes) as anonymizer:
-        walk = anonymizer.explore()
+        walk = anonymizer.walk()
         walk.step()
         saved = walk.to_json()
-        result = anonymizer.explored(anonymizer.explore(saved))
+        result = anonymizer.walked(anonymizer.walk(saved))
         assert any("may be cut in 20 of" in note for note in result.notes)
         assert result.solutions[0].scheme.columns == anonymizer.space.columns
     fewer = policy(search | {"cuts": 2})
     with (
         sqlanon.load(fewer, data=incomes) as anonymizer,
-        pytest.raises(SqlanonError, match=r"raise search\.cuts"),
+        pytest.raises(SqlanonError, match=r"saved with cuts 20, not 2; put the former"),
     ):
-        anonymizer.explore(saved)
+        anonymizer.walk(saved)

@@ -18,10 +18,11 @@ from genitor_cases import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.model import Family
-from sqlanon.scheme import Bits, Space
-from sqlanon.search.crossover import New, NewStrangers, Trad, exchanged, joined
-from sqlanon.search.taxonomy import Splits
+from sqlanon.domain.column import Family
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.search.genitor.crossover import New, NewStrangers, Trad, exchanged, joined
+from sqlanon.search.splits import Splits
 
 Parents = tuple[Space, Bits, Bits]
 

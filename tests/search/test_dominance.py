@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preference_cases import NODES, employees, problem_of, table_2
 
-from sqlanon.preference import Preference
-from sqlanon.search.dominance import (
-    crowding,
-    non_dominated,
-    pareto_rank,
-)
+from sqlanon.metrics.preference import Preference
+from sqlanon.search.fronts import non_dominated, pareto_rank
+from sqlanon.search.nsga2.nsga2 import crowding
 
 Points = list[tuple[float, float]]
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20)

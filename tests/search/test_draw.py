@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from preference_cases import ruled_problem
 
-from sqlanon.scheme import Bits, Space
-from sqlanon.search.draw import Draw
-from sqlanon.search.moves import exchanges_of, moves
-from sqlanon.search.taxonomy import Splits
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.search.local.moves import Draw, exchanges_of, moves
+from sqlanon.search.splits import Splits
 
 
 def allowed(space: Space, made: Bits) -> set[tuple[int, int]]:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from preference_cases import every_scheme, random_column
 
-from sqlanon.model import Family
-from sqlanon.scheme import Space
-from sqlanon.search.enumeration import all_schemes, space_size
-from sqlanon.search.front import bits_of
+from sqlanon.domain.column import Family
+from sqlanon.domain.space import Space
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.splits import all_schemes, space_size
 
 
 @settings(max_examples=150, deadline=None)

@@ -8,26 +8,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lattice_cases import Table, column, levels_of, pareto, random_table, scored
+from plain_scores import PAPERS
 from random_cases import Case, cases
-from search.lattice_cases import Table, column, levels_of, pareto, random_table, scored
-from search.plain_scores import PAPERS
 
 from sqlanon.errors import SearchError
-from sqlanon.evaluate import Evaluator
-from sqlanon.model import LossName
-from sqlanon.preference import Preference
-from sqlanon.search import lattice_front
-from sqlanon.search import optimal as optimal_module
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.lattice import LatticeSettings
-from sqlanon.search.lattice_front import front
-from sqlanon.search.optimal import optimal
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.search.lattice import lattice_front
+from sqlanon.search.lattice import optimal as optimal_module
+from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
+from sqlanon.search.lattice.optimal import OptimalSettings, optimal
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
-from sqlanon.suppression import Suppression
 
 RNG = np.random.default_rng(0)
-ALL = LatticeSettings()
+ALL, ONE = FrontSettings(), OptimalSettings()
 RULES = st.sampled_from(["eta", "given", "none"])
 LOSSES = st.sampled_from(PAPERS)
 
@@ -41,17 +38,17 @@ def drawn(seed: int, rule: str) -> tuple[Table, int]:
 def points(outcome: Outcome, problem: Problem) -> list[tuple[int, int | float]]:
     scores = outcome.scores
     losses = {
-        LossName.GLM: lambda: scores.glm_units,
-        LossName.DCN: lambda: scores.dcn,
-        LossName.CE: lambda: np.rint(scores.ce * problem.rows).astype(int),
-        LossName.NWP: lambda: np.round(scores.nwp, 10),
+        "glm": lambda: scores.glm_units,
+        "dcn": lambda: scores.dcn,
+        "ce": lambda: np.rint(scores.ce * problem.rows).astype(int),
+        "nwp": lambda: np.round(scores.nwp, 10),
     }[problem.loss]()
     return list(zip(scores.k.tolist(), losses.tolist(), strict=True))
 
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES)
-def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: LossName) -> None:
+def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: str) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
     measured = scored(table, loss)
@@ -70,9 +67,7 @@ def test_exhaustive_and_front_find_the_whole_front(seed: int, rule: str, loss: L
 
 @settings(max_examples=80, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(["given", "none"]), loss=LOSSES)
-def test_a_front_from_some_k_on_is_that_part_of_the_whole(
-    seed: int, rule: str, loss: LossName
-) -> None:
+def test_a_front_from_some_k_on_is_that_part_of_the_whole(seed: int, rule: str, loss: str) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
     truth = pareto(list(scored(table, loss).values()))
@@ -85,9 +80,7 @@ def test_a_front_from_some_k_on_is_that_part_of_the_whole(
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rule=RULES, loss=LOSSES, scouting=st.booleans())
-def test_optimal_is_the_best_feasible_node(
-    seed: int, rule: str, loss: LossName, scouting: bool
-) -> None:
+def test_optimal_is_the_best_feasible_node(seed: int, rule: str, loss: str, scouting: bool) -> None:
     table, k = drawn(seed, rule)
     problem = table.problem(loss, k)
     truth = scored(table, loss)
@@ -95,7 +88,7 @@ def test_optimal_is_the_best_feasible_node(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimal_module, "SCOUTING", 8 * scouting)
         patch.setattr(optimal_module, "WAVE", 2)
-        outcome = optimal(problem, ALL, RNG, Watch())
+        outcome = optimal(problem, ONE, RNG, Watch())
     if not ranked:
         assert outcome.chosen is None
         assert (
@@ -124,7 +117,7 @@ def test_they_agree_on_the_real_evaluator(case: Case, data: st.DataObject) -> No
             ]
         )
     )
-    losses = [loss for loss in PAPERS if loss is not LossName.CE or case.label is not None]
+    losses = [loss for loss in PAPERS if loss != "ce" or case.label is not None]
     loss = data.draw(st.sampled_from(losses))
     label = "label" if case.label is not None else None
     with Evaluator(histogram, suppression=rule, label=label, workers=1) as evaluator:
@@ -140,7 +133,7 @@ def test_they_agree_on_the_real_evaluator(case: Case, data: st.DataObject) -> No
         )
         whole = exhaustive(problem, ALL, RNG, Watch())
         quick = front(problem, ALL, RNG, Watch())
-        best = optimal(problem, ALL, RNG, Watch())
+        best = optimal(problem, ONE, RNG, Watch())
         assert points(whole, problem) == points(quick, problem)
         assert whole.solutions.ids.tolist() == quick.solutions.ids.tolist()
         assert whole.chosen == quick.chosen
@@ -158,7 +151,7 @@ def big_table(seed: int = 5) -> Table:
 
 
 @pytest.mark.parametrize("loss", PAPERS)
-def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: LossName) -> None:
+def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: str) -> None:
     table = big_table()
     problem = table.problem(loss, 2)
     with pytest.MonkeyPatch.context() as patch:
@@ -182,8 +175,8 @@ def test_an_interrupted_search_has_what_it_found(search) -> None:
 
     watch = Watch(on_progress=stop)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.lattice.CHUNK", 10)
-        outcome = search(table.problem(LossName.GLM, 2), ALL, RNG, watch)
+        patch.setattr("sqlanon.search.lattice.lattice.CHUNK", 10)
+        outcome = search(table.problem("glm", 2), ALL, RNG, watch)
     assert len(seen) == 1
     assert outcome.stopped == "interrupted"
     assert not outcome.reproducible
@@ -197,17 +190,17 @@ def test_a_stop_after_the_last_node_stops_nothing(search) -> None:
     table = big_table()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice_front, "WAVE", 10**6)
-        patch.setattr("sqlanon.search.optimal.WAVE", 10**6)
-        whole = search(table.problem(LossName.DCN, 2), ALL, RNG, Watch())
+        patch.setattr("sqlanon.search.lattice.optimal.WAVE", 10**6)
+        whole = search(table.problem("dcn", 2), ALL, RNG, Watch())
         steps: list[Progress] = []
-        search(table.problem(LossName.DCN, 2), ALL, RNG, Watch(on_progress=steps.append))
+        search(table.problem("dcn", 2), ALL, RNG, Watch(on_progress=steps.append))
 
         def stop(progress: Progress) -> None:
             if progress.evaluations == steps[-1].evaluations:
                 watch.interrupt()
 
         watch = Watch(on_progress=stop)
-        outcome = search(table.problem(LossName.DCN, 2), ALL, RNG, watch)
+        outcome = search(table.problem("dcn", 2), ALL, RNG, watch)
     assert watch.stopped == "interrupted"
     assert (outcome.stopped, outcome.reproducible) == ("finished", True)
     assert outcome.notes == whole.notes
@@ -223,17 +216,17 @@ def test_losses_beyond_64_bits(below: int | None) -> None:
     cells = rng.integers(0, 2, (30, len(sizes)))
     rows = np.arange(30)
     table = Table(columns, cells, rows, rows % 2, below, budget=6)
-    problem = table.problem(LossName.GLM, 4)
-    truth = pareto(list(scored(table, LossName.GLM).values()))
+    problem = table.problem("glm", 4)
+    truth = pareto(list(scored(table, "glm").values()))
     assert truth[0][1] > 2**63
     assert points(front(problem, ALL, RNG, Watch()), problem) == truth
     best = min(loss for k, loss in truth if k >= 4)
-    assert points(optimal(problem, ALL, RNG, Watch()), problem)[0][1] == best
+    assert points(optimal(problem, ONE, RNG, Watch()), problem)[0][1] == best
 
 
 def test_ce_without_a_label_is_refused() -> None:
     table = big_table()
-    problem = table.problem(LossName.CE, 2)
+    problem = table.problem("ce", 2)
 
     def without_label(batch):
         scores = table.evaluate(batch)

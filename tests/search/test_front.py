@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.plain_scores import plain_scores
+from plain_scores import plain_scores
 
-from sqlanon.domain import ValueDomain
-from sqlanon.metrics import Scores
-from sqlanon.model import Kind
-from sqlanon.scheme import Column, Space
-from sqlanon.search.front import Front, bits_of, distinct
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column
+from sqlanon.domain.space import Space
+from sqlanon.engines.protocol import Kind
+from sqlanon.metrics.scores import Scores
+from sqlanon.search.fronts import Front, bits_of, distinct
 
 NUMBERS = np.arange(64)
 BITS = (NUMBERS[:, None] >> np.arange(6)) & 1 == 1

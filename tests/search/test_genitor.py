@@ -11,18 +11,22 @@ import pyarrow as pa
 import pytest
 from genitor_cases import WORKCLASS, column, scripted, text, valid_strings
 
-from sqlanon.engines import open_source
-from sqlanon.errors import PolicyError, SchemeError
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.model import Family, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Bits, Space
-from sqlanon.search.genitor import DUPLICATES, GenitorSettings, Run, genitor
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.engines.registry import open_source
+from sqlanon.errors import SchemeError, SearchError
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.search.genitor.genitor import DUPLICATES, GenitorSettings, Run, genitor
+from sqlanon.search.method import METHODS
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem, exact_loss
-from sqlanon.suppression import Suppression
 
 SPACE = Space(
     [
@@ -167,7 +171,7 @@ def small_table(seed: int) -> Histogram:
     return count(open_source(data=pa.table({k: pa.array(v) for k, v in data.items()})), quasis)
 
 
-def problem_of(evaluator: Evaluator, k: int, loss: LossName) -> Problem:
+def problem_of(evaluator: Evaluator, k: int, loss: str) -> Problem:
     histogram = evaluator.histogram
     preference = Preference(loss=0.2, bias=1.0)
     return Problem(
@@ -193,7 +197,7 @@ def reaches_the_optimum(seed: int) -> bool:
     with Evaluator(
         histogram, suppression=Suppression.given_k(k, limit, histogram.rows), workers=1
     ) as evaluator:
-        problem = problem_of(evaluator, k, LossName.GLM)
+        problem = problem_of(evaluator, k, "glm")
         rng = np.random.default_rng(seed)
         found = genitor(problem, settings, rng, Watch())
         every = everything(histogram.space)
@@ -209,7 +213,7 @@ def outcome(seed: int, **changes: object) -> tuple[Outcome, Histogram]:
     histogram = small_table(42)
     settings = GenitorSettings(population=20, evaluations=100)
     with Evaluator(histogram, suppression=Suppression.given_k(3, 1, 60), workers=1) as evaluator:
-        problem = problem_of(evaluator, 3, LossName.NWP)
+        problem = problem_of(evaluator, 3, "nwp")
         rng = np.random.default_rng(seed)
         return genitor(problem, replace(settings, **changes), rng, Watch()), histogram
 
@@ -342,14 +346,14 @@ def test_a_search_ends_when_asked() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "wanted"),
     [
-        ("population", 1, "at least 2"),
-        ("evaluations", 0, "at least 2"),
-        ("crossover", "uniform", "new, new_strangers or trad"),
-        ("bias", 2.5, "between 1 and 2"),
-        ("mutation", -0.1, "between 0 and 1"),
-        ("brood", 0, "at least 1"),
+        ("population", 1, "greater than or equal to 2"),
+        ("evaluations", 0, "greater than or equal to 2"),
+        ("crossover", "uniform", "'new', 'new_strangers' or 'trad'"),
+        ("bias", 2.5, "less than or equal to 2"),
+        ("mutation", -0.1, "greater than or equal to 0"),
+        ("brood", 0, "greater than or equal to 1"),
     ],
 )
 def test_settings_are_checked(key: str, value: object, wanted: str) -> None:
-    with pytest.raises(PolicyError, match=f"{key} must be {wanted}, not {value}"):
-        GenitorSettings(**{key: value})  # type: ignore[arg-type]
+    with pytest.raises(SearchError, match=f"{key} must be {wanted}, not {value!r}"):
+        METHODS["genitor"].configured({key: value})

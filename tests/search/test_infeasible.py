@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from preference_cases import ruled_problem
 
-from sqlanon.search.infeasible import MOST_ADDED, Infeasible, is_near, packed, refines_any
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.local.screen import MOST_ADDED, Infeasible, is_near, packed, refines_any
+from sqlanon.search.splits import Splits
 
 
 @pytest.mark.parametrize("width", [1, 7, 63, 64, 65, 130])

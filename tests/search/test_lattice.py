@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice_cases import Table, column, random_table, scored
-from search.plain_scores import PAPERS
+from lattice_cases import Table, column, random_table, scored
+from plain_scores import PAPERS
 
+from sqlanon.domain.space import Space
 from sqlanon.errors import SearchError
-from sqlanon.model import LossName
-from sqlanon.scheme import Space
-from sqlanon.search.bounds import LowerLoss, UpperK
-from sqlanon.search.lattice import NONE, Lattice, NodeScores
+from sqlanon.search.lattice.lattice import NONE, Lattice, NodeScores
+from sqlanon.search.lattice.node_bounds import LowerLoss, UpperK
 from sqlanon.search.outcome import Watch
 
 
@@ -75,7 +74,7 @@ def test_a_lattice_too_large_is_refused() -> None:
 
 def test_nodes_are_evaluated_once() -> None:
     table = random_table(random.Random(3), "eta")
-    nodes = NodeScores(table.problem(LossName.GLM, 2), Lattice(table.space), Watch())
+    nodes = NodeScores(table.problem("glm", 2), Lattice(table.space), Watch())
     everything = np.arange(nodes.lattice.size)
     first = nodes.evaluate(np.append(everything[:3], NONE))
     assert first[0][0].tolist() == [2, 1, 0]
@@ -85,7 +84,7 @@ def test_nodes_are_evaluated_once() -> None:
     assert nodes.evaluate(everything) == []
 
 
-def check_bounds(table: Table, loss: LossName, k: int, rng: random.Random) -> None:
+def check_bounds(table: Table, loss: str, k: int, rng: random.Random) -> None:
     """Bounds after each of some random waves hold for every node, seen or not."""
     problem, lattice = table.problem(loss, k), Lattice(table.space)
     truth = np.array(list(scored(table, loss).values()))
@@ -112,7 +111,7 @@ def check_bounds(table: Table, loss: LossName, k: int, rng: random.Random) -> No
     rule=st.sampled_from(["eta", "given", "none"]),
     loss=st.sampled_from(PAPERS),
 )
-def test_bounds_hold(seed: int, rule: str, loss: LossName) -> None:
+def test_bounds_hold(seed: int, rule: str, loss: str) -> None:
     rng = random.Random(seed)
     table = random_table(rng, rule)
     k = table.below if table.below is not None else rng.randint(1, 8)

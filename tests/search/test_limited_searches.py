@@ -14,31 +14,30 @@ import pytest
 from genitor_cases import WORKCLASS, bits, column, is_valid, spaces, text
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lattice_cases import Node, Table, Twin, levels_of, pareto, random_table, scored
 from preference_cases import allowed, every_scheme, problem_of, random_histogram
-from search.lattice_cases import Node, Table, Twin, levels_of, pareto, random_table, scored
 
-from sqlanon.histogram import Histogram
-from sqlanon.metrics import Scores
-from sqlanon.model import Family, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Space
+from sqlanon.domain.column import Family
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.space import Batch, Space
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.front import bits_of
-from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.lattice import Lattice, LatticeSettings
-from sqlanon.search.lattice_front import front
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
-from sqlanon.search.optimal import optimal
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.lattice.lattice import Lattice
+from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
+from sqlanon.search.lattice.optimal import OptimalSettings, optimal
+from sqlanon.search.lattice.poka import PokaSettings, mean_height, poka
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2.operators import mutate, random_population
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.poka import PokaSettings, mean_height, poka
 from sqlanon.search.problem import Problem
-from sqlanon.search.reference_direction import Exploration
-from sqlanon.search.variation import mutate, random_population
+from sqlanon.search.walk.reference_direction import Walk
 
 AIM = Preference(loss=0.3, bias=0.3)
 SEEDS = st.integers(0, 2**32 - 1)
-ALL = LatticeSettings()
+ALL, ONE = FrontSettings(), OptimalSettings()
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -62,13 +61,13 @@ def points(outcome: Outcome) -> list[tuple[int, int]]:
 @given(seed=SEEDS, rule=st.sampled_from(["eta", "given", "none"]))
 def test_lattice_searches_agree_with_all_nodes_within_the_limits(seed: int, rule: str) -> None:
     table, k = limited_table(seed, rule)
-    truth = scored(table, LossName.GLM)
+    truth = scored(table, "glm")
     table.space.asked.clear()
-    problem = table.problem(LossName.GLM, k)
+    problem = table.problem("glm", k)
     assert points(exhaustive(problem, ALL, rng(), Watch())) == pareto(list(truth.values()))
     assert table.space.asked == set(truth)
     assert points(front(problem, ALL, rng(), Watch())) == pareto(list(truth.values()))
-    best = optimal(problem, ALL, rng(), Watch())
+    best = optimal(problem, ONE, rng(), Watch())
     ranked = sorted((loss, -k_, node) for node, (k_, loss) in truth.items() if k_ >= k)
     top = tuple(high for _, high in table.space.limits)
     wanted = ranked[0][2] if ranked else top
@@ -85,13 +84,13 @@ def test_poka_walks_the_limited_lattice(seed: int, depth: int) -> None:
     """As the paper's recursion does on the lattice whose levels start at min_level."""
     table, _ = limited_table(seed, "eta")
     low, high = zip(*table.space.limits, strict=True)
-    truth = scored(table, LossName.GLM)
+    truth = scored(table, "glm")
 
     def raised(node: Node) -> Node:
         return tuple(a + b for a, b in zip(node, low, strict=True))
 
     table.space.asked.clear()
-    outcome = poka(table.problem(LossName.GLM, 2), PokaSettings(depth), rng(), Watch())
+    outcome = poka(table.problem("glm", 2), PokaSettings(depth), rng(), Watch())
     asked = set(table.space.asked)
     heights = tuple(b - a for a, b in zip(low, high, strict=True))
     twin = Twin(heights, lambda node: truth[raised(node)], depth)
@@ -204,12 +203,12 @@ def test_auto_tries_exactly_what_is_allowed(seed: int) -> None:
 def test_a_walk_keeps_within_the_limits(seed: int) -> None:
     with problem_of(limited_histogram(seed), 2, AIM, 1) as problem:
         far, near = Preference(loss=0.9, bias=0.1), Preference(loss=0.1, bias=0.9)
-        walk = Exploration(
-            Checked(problem).problem, start=far, preference=near, n=2, settings=SMALL
+        walk = Walk(
+            replace(Checked(problem).problem, preference=near), start=far, n=2, settings=SMALL
         )
         step = walk.step()
         assert all(is_valid(problem.space, row) for row in bits_of(step.solutions))
-        again = Exploration.from_json(walk.to_json(), problem)
+        again = Walk.from_json(walk.to_json(), replace(problem, preference=near))
         assert again.archive.solutions.keys == walk.archive.solutions.keys
 
 
@@ -223,7 +222,7 @@ def test_limits_are_imposed_on_where_a_search_starts() -> None:
 
 def test_the_coarsest_allowed_scheme_may_be_too_fine() -> None:
     with problem_of(limited_histogram(5), 1_000, AIM, 1) as given_problem:
-        problem = replace(given_problem, loss=LossName.GLM)
+        problem = replace(given_problem, loss="glm")
         coarsest = text(problem.space.demanded)
         for search in (exhaustive, front, optimal):
             found = search(problem, ALL, rng(), Watch())

@@ -11,42 +11,38 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice_cases import pareto
+from lattice_cases import pareto
 
-from sqlanon.api.search import problem_for
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import intervals
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.metrics import Scores
-from sqlanon.model import Family, Kind, LossName
-from sqlanon.preference import Preference
-from sqlanon.privacy import (
-    AlphaAnonymity,
-    Closeness,
-    DeltaDisclosure,
-    Distance,
-    DistinctDiversity,
-    EntropyDiversity,
-    Model,
-    RecursiveDiversity,
-)
-from sqlanon.search import anneal
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy_builders import intervals
+from sqlanon.domain.histogram import Histogram
+from sqlanon.engines.protocol import Kind
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.privacy.alpha_k import AlphaAnonymity
+from sqlanon.privacy.delta_disclosure import DeltaDisclosure
+from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from sqlanon.privacy.model import Model
+from sqlanon.privacy.t_closeness import Closeness, Distance
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.front import take
-from sqlanon.search.genitor import GenitorSettings, genitor
-from sqlanon.search.lattice import Lattice, LatticeSettings
-from sqlanon.search.lattice_front import front
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
-from sqlanon.search.optimal import optimal
+from sqlanon.search.fronts import take
+from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.lattice.lattice import Lattice
+from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
+from sqlanon.search.lattice.optimal import OptimalSettings, optimal
+from sqlanon.search.lattice.poka import PokaSettings, poka
+from sqlanon.search.local import anneal
+from sqlanon.search.local.polish import place_of
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.poka import PokaSettings, poka
-from sqlanon.search.polish import place_of
 from sqlanon.search.problem import Problem
-from sqlanon.suppression import Suppression
 
-ALL = LatticeSettings()
+ALL, ONE = FrontSettings(), OptimalSettings()
 RNG = np.random.default_rng(0)
 WISH = Preference(loss=0.3, bias=0.5)
 
@@ -88,7 +84,7 @@ def some_models(rng: random.Random) -> list[Model]:
 
 @contextmanager
 def problem(
-    seed: int, *, rule: str, family: Family = Family.FULL_DOMAIN, loss: LossName = LossName.GLM
+    seed: int, *, rule: str, family: Family = Family.FULL_DOMAIN, loss: str = "glm"
 ) -> Iterator[Problem]:
     rng = random.Random(seed)
     histogram = people(seed, by_subject=rng.random() < 0.5, family=family)
@@ -101,7 +97,7 @@ def problem(
     with Evaluator(
         histogram, suppression=suppression, models=some_models(rng), workers=1
     ) as evaluator:
-        yield problem_for(evaluator, k, WISH, loss)
+        yield Problem.over(evaluator, k, WISH, loss)
 
 
 def holds(problem: Problem, scores: Scores, row: int) -> bool:
@@ -114,9 +110,7 @@ def nodes(problem: Problem) -> list[tuple[int, int, float, bool]]:
     """Every node's number, k, loss, and whether all models hold."""
     lattice = Lattice(problem.space)
     scores = problem.evaluate(lattice.batch(np.arange(lattice.size)))
-    loss = {LossName.GLM: scores.glm_units, LossName.DCN: scores.dcn}.get(
-        problem.loss, np.round(scores.nwp, 10)
-    )
+    loss = {"glm": scores.glm_units, "dcn": scores.dcn}.get(problem.loss, np.round(scores.nwp, 10))
     return [
         (i, int(scores.k[i]), loss[i].item(), holds(problem, scores, i))
         for i in range(lattice.size)
@@ -125,9 +119,7 @@ def nodes(problem: Problem) -> list[tuple[int, int, float, bool]]:
 
 def points(problem: Problem, outcome: Outcome) -> list[tuple[int, float]]:
     scores = outcome.scores
-    loss = {LossName.GLM: scores.glm_units, LossName.DCN: scores.dcn}.get(
-        problem.loss, np.round(scores.nwp, 10)
-    )
+    loss = {"glm": scores.glm_units, "dcn": scores.dcn}.get(problem.loss, np.round(scores.nwp, 10))
     return list(zip(scores.k.tolist(), loss.tolist(), strict=True))
 
 
@@ -135,11 +127,9 @@ def points(problem: Problem, outcome: Outcome) -> list[tuple[int, float]]:
 @given(
     seed=st.integers(0, 10**6),
     rule=st.sampled_from(["none", "given", "eta"]),
-    loss=st.sampled_from([LossName.GLM, LossName.DCN, LossName.NWP]),
+    loss=st.sampled_from(["glm", "dcn", "nwp"]),
 )
-def test_lattice_fronts_hold_what_satisfies_every_model(
-    seed: int, rule: str, loss: LossName
-) -> None:
+def test_lattice_fronts_hold_what_satisfies_every_model(seed: int, rule: str, loss: str) -> None:
     with problem(seed, rule=rule, loss=loss) as asked:
         truth = pareto([(k, lost) for _, k, lost, fits in nodes(asked) if fits])
         for search in (exhaustive, front):
@@ -156,16 +146,16 @@ def test_lattice_fronts_hold_what_satisfies_every_model(
 @given(
     seed=st.integers(0, 10**6),
     rule=st.sampled_from(["none", "given"]),
-    loss=st.sampled_from([LossName.GLM, LossName.DCN, LossName.NWP]),
+    loss=st.sampled_from(["glm", "dcn", "nwp"]),
 )
 def test_optimal_is_the_best_node_that_satisfies_every_model(
-    seed: int, rule: str, loss: LossName
+    seed: int, rule: str, loss: str
 ) -> None:
     with problem(seed, rule=rule, loss=loss) as asked:
         ranked = sorted(
             (lost, -k, node) for node, k, lost, fits in nodes(asked) if fits and k >= asked.k
         )
-        outcome = optimal(asked, ALL, RNG, Watch())
+        outcome = optimal(asked, ONE, RNG, Watch())
         if not ranked:
             assert outcome.chosen is None
         else:
@@ -277,7 +267,7 @@ def test_poka_says_why_it_finds_nothing() -> None:
     with Evaluator(
         histogram, suppression=rule, models=[AlphaAnonymity("ill", 0.3)], workers=1
     ) as evaluator:
-        asked = problem_for(evaluator, 2, WISH, LossName.GLM)
+        asked = Problem.over(evaluator, 2, WISH, "glm")
         none = poka(asked, PokaSettings(), RNG, Watch())
         assert none.chosen is None
         assert any("violates a model" in note for note in none.notes)

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from move_cases import neighbours
 from preference_cases import allowed, every_scheme, random_column
 
-from sqlanon.model import Family
-from sqlanon.scheme import Bits, Column, Space
-from sqlanon.search.front import bits_of
-from sqlanon.search.moves import MOST_EXCHANGES, exchanges_of
-from sqlanon.search.taxonomy import Splits
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.local.moves import MOST_EXCHANGES, exchanges_of
+from sqlanon.search.splits import Splits
 
 SEEDS = st.integers(0, 2**32 - 1)
 Cuts = frozenset[int]

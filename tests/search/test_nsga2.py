@@ -17,9 +17,10 @@ from preference_cases import (
 )
 
 from sqlanon.errors import SearchError
-from sqlanon.preference import Preference
-from sqlanon.search.front import bits_of
-from sqlanon.search.nsga2 import Nsga2Settings, _parents, _People, nsga2, tournament_places
+from sqlanon.metrics.preference import Preference
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.method import METHODS
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, _parents, _People, nsga2, tournament_places
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
@@ -236,12 +237,12 @@ def test_start_is_part_of_the_first_population() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"population": 1}, "population of 1"),
-        ({"evaluations": 0}, "0 evaluations"),
-        ({"crossover": 1.1}, "crossover 1.1"),
-        ({"mutation": -0.1}, "mutation -0.1"),
+        ({"population": 1}, "population must be greater than or equal to 2, not 1"),
+        ({"evaluations": 0}, "evaluations must be greater than or equal to 1, not 0"),
+        ({"crossover": 1.1}, "crossover must be less than or equal to 1, not 1.1"),
+        ({"mutation": -0.1}, "mutation must be greater than or equal to 0, not -0.1"),
     ],
 )
 def test_settings_are_checked(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(SearchError, match=message):
-        Nsga2Settings(**wrong)  # type: ignore[arg-type]
+        METHODS["nsga2"].configured(wrong)

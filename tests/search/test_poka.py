@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice_cases import (
+from lattice_cases import (
     Node,
     RecordingSpace,
     Twin,
@@ -19,21 +19,22 @@ from search.lattice_cases import (
     random_table,
     scored,
 )
-from search.plain_scores import plain_scores
+from plain_scores import plain_scores
 
-from sqlanon.engines import open_source
-from sqlanon.errors import PolicyError
-from sqlanon.evaluate import Evaluator
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.histogram import Quasi, count
-from sqlanon.metrics import Scores
-from sqlanon.model import Family, LossName
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.lattice import LatticeSettings
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.column import Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.space import Batch
+from sqlanon.engines.registry import open_source
+from sqlanon.errors import SearchError
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
+from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive
+from sqlanon.search.lattice.poka import PokaSettings, poka
+from sqlanon.search.method import METHODS
 from sqlanon.search.outcome import Watch
-from sqlanon.search.poka import PokaSettings, poka
 from sqlanon.search.problem import Problem
 
 RNG = np.random.default_rng(0)
@@ -78,7 +79,7 @@ class Scored:
             rows=100,
             k=2,
             preference=Preference(0.2, 1.0),
-            loss=LossName.GLM,
+            loss="glm",
         )
 
 
@@ -108,9 +109,9 @@ def test_waves_equal_the_recursion(seed: int, monotone: bool, depth: int) -> Non
 @given(
     seed=st.integers(0, 2**32 - 1),
     depth=st.integers(1, 4),
-    loss=st.sampled_from([LossName.GLM, LossName.DCN, LossName.CE]),
+    loss=st.sampled_from(["glm", "dcn", "ce"]),
 )
-def test_waves_equal_the_recursion_on_tables(seed: int, depth: int, loss: LossName) -> None:
+def test_waves_equal_the_recursion_on_tables(seed: int, depth: int, loss: str) -> None:
     table = random_table(random.Random(seed), "eta")
     outcome = poka(table.problem(loss, 2), PokaSettings(depth), RNG, Watch())
     asked = set(table.space.asked)
@@ -126,7 +127,7 @@ def test_what_is_found_does_not_dominate_itself(seed: int, depth: int) -> None:
     table = random_table(random.Random(seed), "eta")
     for past in (False, True):
         settings_ = PokaSettings(depth, past_plateaus=past)
-        outcome = poka(table.problem(LossName.CE, 2), settings_, RNG, Watch())
+        outcome = poka(table.problem("ce", 2), settings_, RNG, Watch())
         k, loss = outcome.scores.k, np.rint(outcome.scores.ce * len(table.cells))
         assert (np.diff(k) < 0).all()
         assert (np.diff(loss) < 0).all()
@@ -171,9 +172,9 @@ def test_table_1() -> None:
         assert scores.glm.tolist() == [8.0]
         problem = Problem(
             evaluator.space, evaluator.score, evaluator.column_loss, 6, 3,
-            Preference(0.2, 1.0), LossName.GLM,
+            Preference(0.2, 1.0), "glm",
         )  # fmt: skip
-        true = exhaustive(problem, LatticeSettings(), RNG, Watch())
+        true = exhaustive(problem, FrontSettings(), RNG, Watch())
         assert nodes_of(true.solutions) == [(2, 1, 1), (1, 1, 0), (0, 0, 0)]
         assert true.scores.k.tolist() == [6, 3, 1]
         assert true.scores.glm.tolist() == [18.0, 8.0, 0.0]
@@ -202,9 +203,7 @@ def test_a_plateau_ends_the_paper_s_search_and_can_be_passed() -> None:
 
 def test_the_same_run_twice() -> None:
     table = random_table(random.Random(11), "eta")
-    one, two = (
-        poka(table.problem(LossName.DCN, 2), PokaSettings(), RNG, Watch()) for _ in range(2)
-    )
+    one, two = (poka(table.problem("dcn", 2), PokaSettings(), RNG, Watch()) for _ in range(2))
     assert one.solutions.ids.tolist() == two.solutions.ids.tolist()
     assert one.notes == two.notes
 
@@ -218,5 +217,5 @@ def test_interrupted_it_returns_what_it_found() -> None:
 
 
 def test_the_depth_is_at_least_one() -> None:
-    with pytest.raises(PolicyError, match="depth must be at least 1, not 0"):
-        PokaSettings(depth=0)
+    with pytest.raises(SearchError, match="depth must be greater than or equal to 1, not 0"):
+        METHODS["poka"].configured({"depth": 0})

@@ -11,16 +11,17 @@ from genitor_cases import bits, column, scripted, text
 from move_cases import best_of, neighbours
 from preference_cases import problem_of, random_histogram, ruled_problem
 
-from sqlanon.metrics import Scores
-from sqlanon.model import Family
-from sqlanon.preference import Preference
-from sqlanon.scheme import Batch, Bits, Space
-from sqlanon.search import polish as module
-from sqlanon.search.front import bits_of
-from sqlanon.search.polish import FIRST, polish
+from sqlanon.domain.column import Family
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Batch, Space
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.scores import Scores
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.local import polish as module
+from sqlanon.search.local.polish import FIRST, polish
+from sqlanon.search.local.screen import Screen
+from sqlanon.search.nsga2.operators import random_population
 from sqlanon.search.problem import Problem
-from sqlanon.search.screen import Screen
-from sqlanon.search.variation import random_population
 
 AIM = Preference(loss=0.3, bias=0.3)
 PLENTY = 10**9

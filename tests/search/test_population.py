@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from genitor_cases import bits, text
 
-from sqlanon.search.population import Population, biased_rank
+from sqlanon.search.genitor.genitor import Population, biased_rank
 
 
 def ranked(population: Population) -> list[tuple[str, int | float]]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from preference_cases import ruled_problem
 
-from sqlanon.search import prices as module
-from sqlanon.search.draw import Draw
-from sqlanon.search.prices import Prices
-from sqlanon.search.taxonomy import Splits
+from sqlanon.search.local import screen as module
+from sqlanon.search.local.moves import Draw
+from sqlanon.search.local.screen import Prices
+from sqlanon.search.splits import Splits
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -19,16 +19,22 @@ from preference_cases import (
     table_2,
 )
 
-from sqlanon.errors import SearchError, SqlanonError
-from sqlanon.preference import Preference
-from sqlanon.search.front import bits_of
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.errors import SearchError
+from sqlanon.metrics.preference import Preference
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
-from sqlanon.search.reference_direction import Exploration, directed
+from sqlanon.search.walk.reference_direction import Walk
+from sqlanon.search.walk.steps import directed
 
 SETTINGS = Nsga2Settings(population=40, evaluations=1_000, mutation=0.03)
 FAR, NEAR = Preference(loss=0.9, bias=0.1), Preference(loss=0.1, bias=0.9)
+
+
+def to(problem: Problem, preference: Preference = NEAR) -> Problem:
+    """The problem with another preference, to which a walk leads."""
+    return replace(problem, preference=preference)
 
 
 def of_table_2(problem: Problem) -> Outcome:
@@ -48,26 +54,24 @@ def of_table_2(problem: Problem) -> Outcome:
 def test_examples_4_and_5(point: int, wanted: str) -> None:
     """Plain minimization of ach, ties by pref_dev: q̄_5 has six minima and takes G_2."""
     with problem_of(employees(), 2, POINTS[point]) as problem:
-        exploration = Exploration(
-            problem,
+        walk = Walk(
+            to(problem, POINTS[point]),
             start=POINTS[point],
-            preference=POINTS[point],
             n=1,
             minimizer=of_table_2,
         )
-        assert names(exploration.step().solutions) == [wanted]
+        assert names(walk.step().solutions) == [wanted]
 
 
 def test_example_6() -> None:
     with problem_of(employees(), 2, Preference(loss=1, bias=1)) as problem:
-        exploration = Exploration(
-            problem,
+        walk = Walk(
+            to(problem, Preference(bias=0.1, loss=0.1)),
             start=Preference(bias=1.0, loss=0.2),
-            preference=Preference(bias=0.1, loss=0.1),
             n=10,
             minimizer=of_table_2,
         )
-        step = exploration.step()
+        step = walk.step()
         assert [(round(r.bias, 9), round(r.loss, 9)) for r in step.references] == [
             (round(1.0 - m * 0.09, 9), round(0.2 - m * 0.01, 9)) for m in range(1, 11)
         ]
@@ -75,10 +79,9 @@ def test_example_6() -> None:
         assert len(step.reached) == 10
         assert sum(len(step.references_of(i)) for i in range(2)) == 10
         for row in range(2):
-            again = Exploration(
-                problem,
-                start=exploration.start,
-                preference=exploration.preference,
+            again = Walk(
+                to(problem, walk.preference),
+                start=walk.start,
                 minimizer=of_table_2,
             )
             again.step()
@@ -106,17 +109,15 @@ def test_no_archived_solution_dominates_a_returned_one(seed: int) -> None:
             return scores
 
         object.__setattr__(problem, "evaluate", noted)
-        exploration = Exploration(
-            problem, start=FAR, preference=NEAR, n=4, settings=SETTINGS, seed=seed
-        )
+        walk = Walk(to(problem), start=FAR, n=4, settings=SETTINGS, seed=seed)
         for _ in range(2):
-            step = exploration.step()
+            step = walk.step()
             for n, e in zip(step.scores.nwp, step.scores.necd, strict=True):
                 assert not any(a <= n and b <= e and (a, b) != (n, e) for a, b in met)
-            exploration.choose(len(step.solutions) - 1)
+            walk.choose(len(step.solutions) - 1)
         everything = plain(every_scheme(problem.space))
         feasible = everything.k >= 3
-        for visit in exploration.history:
+        for visit in walk.history:
             for reference, row in zip(visit.step.references, visit.step.reached, strict=True):
                 all_ach = reference.ach(everything.nwp, everything.necd)[feasible]
                 ach = reference.ach(visit.step.scores.nwp, visit.step.scores.necd)[row]
@@ -136,33 +137,32 @@ def test_a_solution_found_for_one_reference_serves_another() -> None:
             batch = table_2(problem.space).take([4])
             return Outcome("stub", batch, problem.evaluate(batch), 0, ("ach", "k"))
 
-        exploration = Exploration(
-            problem,
+        walk = Walk(
+            to(problem, Preference(bias=0.1, loss=0.1)),
             start=Preference(bias=1.0, loss=0.2),
-            preference=Preference(bias=0.1, loss=0.1),
             n=3,
             minimizer=lazy,
         )
-        assert set(names(exploration.step().solutions)) == {"G_1", "G_2"}
+        assert set(names(walk.step().solutions)) == {"G_1", "G_2"}
 
 
-def explored(problem: Problem, resume: bool) -> Exploration:
-    exploration = Exploration(problem, start=FAR, preference=NEAR, n=3, settings=SETTINGS, seed=3)
-    exploration.step()
-    exploration.choose(0)
+def walked(problem: Problem, resume: bool) -> Walk:
+    walk = Walk(to(problem), start=FAR, n=3, settings=SETTINGS, seed=3)
+    walk.step()
+    walk.choose(0)
     if resume:
-        document = json.loads(json.dumps(exploration.to_json()))
-        exploration = Exploration.from_json(document, problem, settings=SETTINGS)
-    exploration.step(2)
-    return exploration
+        document = json.loads(json.dumps(walk.to_json()))
+        walk = Walk(to(problem), start=FAR, settings=SETTINGS).resume(document)
+    walk.step(2)
+    return walk
 
 
 def test_saved_and_resumed() -> None:
     with problem_of(random_histogram(8), 3, FAR) as problem:
-        straight = explored(problem, resume=False)
+        straight = walked(problem, resume=False)
         document = straight.to_json()
     with problem_of(random_histogram(8), 3, FAR) as problem:
-        resumed = explored(problem, resume=True)
+        resumed = walked(problem, resume=True)
         assert json.dumps(resumed.to_json()) == json.dumps(document)
     assert [v.chosen for v in resumed.history] == [0, None]
     assert [len(v.step.references) for v in resumed.history] == [3, 2]
@@ -172,70 +172,68 @@ def test_saved_and_resumed() -> None:
 
 def test_resuming_with_other_data_is_refused() -> None:
     with problem_of(random_histogram(8), 3, FAR) as problem:
-        document = explored(problem, resume=False).to_json()
-        for solution in document["schemes"]:
-            solution["nwp"] += 0.01
-        with pytest.raises(SearchError, match=r"other data or another policy: nwp"):
-            Exploration.from_json(document, problem)
+        document = walked(problem, resume=False).to_json()
+        document["steps"][1]["found"][0]["nwp"] += 0.01
+        with pytest.raises(SearchError, match=r"saved with other data, .*: nwp of step 2"):
+            Walk.from_json(document, to(problem))
     with (
         problem_of(random_histogram(8), 4, FAR) as other,
         pytest.raises(SearchError, match="saved with k 3, not 4; put the former"),
     ):
-        Exploration.from_json(document, other)
+        Walk.from_json(document, to(other))
     with problem_of(random_histogram(8), 3, FAR) as problem:
-        document = explored(problem, resume=False).to_json()
+        document = walked(problem, resume=False).to_json()
         with pytest.raises(SearchError, match="where 0 rows might be left out, not 7; put"):
-            Exploration.from_json(document, replace(problem, budget=7))
+            Walk.from_json(document, replace(to(problem), budget=7))
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("version", 2),
+        ("version", 3),
         ("start", {"nwp": 1}),
         ("preference", {"nwp": "x", "necd": 0}),
         ("n", None),
-        ("schemes", [{"columns": {}, "k": 1}]),
-        ("schemes", 5),
-        ("history", [{"solutions": [99], "reached": [], "chosen": None}]),
-        ("history", [{"solutions": [0], "reached": [0], "chosen": -1}]),
+        ("own", [{}]),
+        ("own", 5),
+        ("steps", [{"found": [{"k": 2}], "chosen": 1}]),
+        ("steps", [{"n": 0, "found": [], "chosen": None}]),
     ],
 )
 def test_a_damaged_document_is_refused(key: str, value: object) -> None:
     with problem_of(employees(), 2, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, minimizer=of_table_2)
-        exploration.step(2)
-        document = exploration.to_json() | {key: value}
-        with pytest.raises(SqlanonError, match=r"exploration"):
-            Exploration.from_json(document, problem)
+        walk = Walk(to(problem), start=FAR, minimizer=of_table_2)
+        walk.step(2)
+        document = walk.to_json() | {key: value}
+        with pytest.raises(SearchError, match=r"walk"):
+            Walk.from_json(document, to(problem))
 
 
 def test_choosing() -> None:
     with problem_of(employees(), 2, FAR) as problem:
-        exploration = Exploration(
-            problem,
+        walk = Walk(
+            to(problem, Preference(bias=0.1, loss=0.1)),
             start=Preference(bias=1.0, loss=0.2),
-            preference=Preference(bias=0.1, loss=0.1),
             minimizer=of_table_2,
         )
         with pytest.raises(SearchError, match="take a step first"):
-            exploration.choose(0)
-        step = exploration.step()
+            walk.choose(0)
+        step = walk.step()
         with pytest.raises(SearchError, match="no solution 2"):
-            exploration.choose(2)
-        assert exploration.origin == exploration.start
-        point = exploration.choose(1)
+            walk.choose(2)
+        assert walk.origin == walk.start
+        point = walk.choose(1)
         assert (point.loss, point.bias) == (step.scores.nwp[1], step.scores.necd[1])
-        assert exploration.origin == point
+        assert walk.origin == point
 
 
 def test_nothing_feasible() -> None:
     with problem_of(random_histogram(2), 1_000, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=2, settings=SETTINGS)
-        step = exploration.step()
+        walk = Walk(to(problem), start=FAR, n=2, settings=SETTINGS)
+        step = walk.step()
         assert not len(step.solutions)
         assert not step.reached
-        resumed = Exploration.from_json(exploration.to_json(), problem)
+        resumed = Walk.from_json(walk.to_json(), to(problem))
         assert not len(resumed.archive)
         assert [v.step.references for v in resumed.history] == [step.references]
 
@@ -243,14 +241,14 @@ def test_nothing_feasible() -> None:
 def test_a_watch_ends_a_step() -> None:
     seen: list[Progress] = []
     with problem_of(random_histogram(1), 3, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=50, settings=SETTINGS)
-        step = exploration.step(watch=Watch(on_progress=seen.append, seconds=0.0))
+        walk = Walk(to(problem), start=FAR, n=50, settings=SETTINGS)
+        step = walk.step(watch=Watch(on_progress=seen.append, seconds=0.0))
         assert step.stopped == "time"
         assert len(seen) == 1
         assert len(step.reached) == 50, "answered by what is known"
         watch = Watch()
         watch.interrupt()
-        assert exploration.step(watch=watch).stopped == "interrupted"
+        assert walk.step(watch=watch).stopped == "interrupted"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +260,7 @@ def test_a_watch_ends_a_step() -> None:
 )
 def test_wrong_beginnings_are_refused(wrong: dict[str, Any]) -> None:
     with problem_of(employees(), 2, FAR) as problem, pytest.raises(SearchError, match="at least"):
-        Exploration(problem, **{"start": FAR, "preference": NEAR} | wrong)
+        Walk(to(problem, wrong.get("preference", NEAR)), start=wrong.get("start", FAR))
 
 
 def test_patience_ends_the_search_for_one_reference_point() -> None:
@@ -270,8 +268,8 @@ def test_patience_ends_the_search_for_one_reference_point() -> None:
     seen: list[Progress] = []
     settings = Nsga2Settings(population=40, evaluations=4_000, mutation=0.03)
     with problem_of(random_histogram(1), 3, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=5, settings=settings)
-        step = exploration.step(watch=Watch(on_progress=seen.append, patience=2))
+        walk = Walk(to(problem), start=FAR, n=5, settings=settings)
+        step = walk.step(watch=Watch(on_progress=seen.append, patience=2))
     assert step.stopped == "patience"
     assert {p.limit for p in seen} == {5 * 4_000}
     done = [p.evaluations for p in seen]
@@ -297,32 +295,32 @@ def test_patience_ends_the_search_for_one_reference_point() -> None:
 def test_what_comes_closest_is_kept_until_something_is_feasible() -> None:
     """Of 12 employees no 13 are alike; the fully generalized table has all of them in a class."""
     with problem_of(employees(), 13, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
+        walk = Walk(to(problem), start=FAR, n=1, settings=SETTINGS)
         with pytest.raises(SearchError, match="take a step first"):
-            exploration.outcome()
-        exploration.step()
-        outcome = exploration.outcome()
+            walk.outcome()
+        walk.step()
+        outcome = walk.outcome()
         assert (outcome.chosen, outcome.objectives) == (None, ("ach", "k"))
         assert outcome.scores.k.max() == 12
     with problem_of(employees(), 12, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
-        exploration.step()
-        outcome = exploration.outcome()
+        walk = Walk(to(problem), start=FAR, n=1, settings=SETTINGS)
+        walk.step()
+        outcome = walk.outcome()
         assert outcome.objectives == ("nwp", "necd")
         assert outcome.scores.k.tolist() == [12]
 
 
 def test_a_choice_that_is_not_listed_is_refused() -> None:
     with problem_of(employees(), 2, FAR) as problem:
-        exploration = Exploration(problem, start=FAR, preference=NEAR, n=1, settings=SETTINGS)
-        step = exploration.step()
+        walk = Walk(to(problem), start=FAR, n=1, settings=SETTINGS)
+        step = walk.step()
         key = step.solutions.keys[0]
-        assert exploration.outcome(key).chosen is not None
+        assert walk.outcome(key).chosen is not None
         with pytest.raises(SearchError, match=r"no step of the walk found .* Step.solutions"):
-            exploration.outcome(b"nonsense")
+            walk.outcome(b"nonsense")
         # As if a later step had found something better.
         better = replace(step.scores, nwp=step.scores.nwp / 2, necd=step.scores.necd / 2)
         other = problem.space.batch_of_bits(~bits_of(step.solutions))
-        exploration.archive.offer(other, better, np.zeros((1, 2)), np.zeros((1, 1)))
+        walk.archive.offer(other, better, np.zeros((1, 2)), np.zeros((1, 1)))
         with pytest.raises(SearchError, match="a later step of the walk found"):
-            exploration.outcome(key)
+            walk.outcome(key)

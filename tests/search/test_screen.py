@@ -9,18 +9,20 @@ import pyarrow as pa
 import pytest
 from preference_cases import every_scheme, ruled_problem
 
-from sqlanon.engines import open_source
-from sqlanon.evaluate import Evaluator
-from sqlanon.histogram import Histogram, Quasi, count
-from sqlanon.preference import Preference
-from sqlanon.scheme import Bits
-from sqlanon.search.front import bits_of, take
-from sqlanon.search.moves import Changes, exchanges_of, moves
+from sqlanon.counting.counter import count
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.partition import Bits
+from sqlanon.engines.registry import open_source
+from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.preference import Preference
+from sqlanon.metrics.suppression import Suppression
+from sqlanon.search.fronts import bits_of, take
+from sqlanon.search.local.moves import Changes, exchanges_of, moves
+from sqlanon.search.local.screen import Screen, Spread
+from sqlanon.search.nsga2.operators import random_population
 from sqlanon.search.problem import Problem
-from sqlanon.search.screen import Screen, Spread
-from sqlanon.search.taxonomy import Splits
-from sqlanon.search.variation import random_population
-from sqlanon.suppression import Suppression
+from sqlanon.search.splits import Splits
 
 AIMS = [Preference(0.3, 0.3), Preference(0.2, 1.0), Preference(0.5, 0.05), Preference(0.2, 1e9)]
 LIMITS = [0.0, 0.1, 1.0]

@@ -18,11 +18,12 @@ from genitor_cases import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scheme.scheme_columns import columns
+from scheme_columns import columns
 
-from sqlanon.model import Family
-from sqlanon.scheme import Bits, Column, Space
-from sqlanon.search.taxonomy import Splits, below
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.partition import Bits
+from sqlanon.domain.space import Space
+from sqlanon.search.splits import Splits, below
 
 DEEP = [  # a leaf beside deeper branches, and a node with one child
     ("a", "a", "left", "*"), ("b", "bc", "left", "*"), ("c", "bc", "left", "*"),

@@ -12,8 +12,7 @@ from search_table import POLICY, SETTINGS, write_search_folder
 import sqlanon
 from sqlanon.evaluate import evaluator
 from sqlanon.evaluate.workbench import Database, Workbench
-from sqlanon.search.coarsest import NOTHING_SCORED
-from sqlanon.search.outcome import Progress, Watch
+from sqlanon.search.outcome import NOTHING_SCORED, Progress, Watch
 
 SECONDS = 0.5
 ALLOWED = 2 + 1.1 * SECONDS
@@ -84,7 +83,7 @@ def test_with_models_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_was_scored_of_a_batch_counts(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sqlanon.evaluate.plan.MOST_WORK", 0)  # 16 schemes in a query
+    monkeypatch.setattr("sqlanon.evaluate.query_plan.MOST_WORK", 0)  # 16 schemes in a query
     Endless(monkeypatch, quick=1)
     settings = {"method": method, **SETTINGS[method]}
     found, seconds, _ = limited(tmp_path, settings)
@@ -109,7 +108,7 @@ def test_a_walk_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     Endless(monkeypatch)
     search = {"method": "reference-direction", "seconds": SECONDS}
     with sqlanon.load(write_search_folder(tmp_path, search)) as anonymizer:
-        walk = anonymizer.explore()
+        walk = anonymizer.walk()
         start = time.monotonic()
         step = walk.step()
         assert time.monotonic() - start < ALLOWED

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from preference_cases import allowed, random_column
 
-from sqlanon.domain import ValueDomain
-from sqlanon.hierarchy import Hierarchy
-from sqlanon.model import Family, Kind
-from sqlanon.scheme import Bits, Column, Partition, Space
-from sqlanon.search.variation import mutate, one_point_crossover, random_population
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.hierarchy import Hierarchy
+from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.space import Space
+from sqlanon.engines.protocol import Kind
+from sqlanon.search.nsga2.operators import mutate, one_point_crossover, random_population
 
 SEEDS = st.integers(0, 2**32 - 1)
 

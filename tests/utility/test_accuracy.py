@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import UtilityError
-from sqlanon.utility import classify
+from sqlanon.utility import prediction as classify
 
 POLICY: dict[str, Any] = {
     "columns": {
@@ -141,7 +141,7 @@ def test_a_label_of_one_value_is_a_note() -> None:
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlanon.api.utility.is_available", lambda: False)
+    monkeypatch.setattr("sqlanon.utility.assessment.is_available", lambda: False)
     with sqlanon.load(POLICY, data=TABLE) as anonymizer:
         found = anonymizer.utility(APART, queries=1)
         assert found.accuracy is None

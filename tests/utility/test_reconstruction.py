@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 from utility_cases import Prepared, prepared
 
 import sqlanon
-from sqlanon.compile import Recipe
-from sqlanon.engines import open_source
-from sqlanon.utility import reconstruction
+from sqlanon.engines.registry import open_source
+from sqlanon.utility.assessment import order_to_assess
+from sqlanon.utility.reconstruction import reconstruction
 
 
 @settings(max_examples=100, deadline=None)
@@ -54,7 +55,7 @@ def test_the_order_of_rows_does_not_matter(made: Prepared, rng: random.Random) -
     rng.shuffle(order)
     table = made.source.engine.fetch(f"SELECT * FROM {made.source.relation.sql('duckdb')}")
     shuffled = open_source(data=table.take(order))
-    other = Recipe(**{**vars(made.recipe), "source": shuffled.relation})
+    other = replace(made.recipe, source=shuffled.relation)
     one, two = (
         Counter(repr(row) for row in source.engine.fetch(reconstruction(recipe, 5)).to_pylist())
         for source, recipe in ((made.source, made.recipe), (shuffled, other))
@@ -77,7 +78,7 @@ def rebuilt(
     connection.execute(f"CREATE TABLE people AS {select}")
     with sqlanon.load(policy, connection=connection) as anonymizer:
         scheme = anonymizer.scheme({"columns": {"x": entry}})
-        text = reconstruction(anonymizer._recipe(scheme), seed)
+        text = reconstruction(order_to_assess(anonymizer.policy, anonymizer.source, scheme), seed)
     return connection.sql(text)
 
 

@@ -17,7 +17,9 @@ from small_table import CSV, SCHEME, changed
 
 import sqlanon
 from sqlanon.render import render, render_text
-from sqlanon.utility import reconstruction, statements_in
+from sqlanon.utility.assessment import order_to_assess
+from sqlanon.utility.own_queries import statements_in
+from sqlanon.utility.reconstruction import reconstruction
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "utility"
 COMPARED = ("reconstruct",)
@@ -70,7 +72,7 @@ def test_reconstructions(name: str) -> None:
     connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
     policy = changed(source={"table": "people"}, **CASES[name])
     with sqlanon.load(policy, connection=connection) as anonymizer:
-        recipe = anonymizer._recipe(anonymizer.scheme(SCHEME))
+        recipe = order_to_assess(anonymizer.policy, anonymizer.source, anonymizer.scheme(SCHEME))
     if name in COMPARED:
         compare(name, reconstruction(recipe, 7))
     for seed in (7, 8):

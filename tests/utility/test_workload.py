@@ -13,8 +13,9 @@ from small_table import POLICY, SCHEME, changed
 from utility_cases import Prepared, prepared
 
 import sqlanon
-from sqlanon.utility import Classes, Workload, released_classes, workload
-from sqlanon.utility.workload import draw_queries, estimate, in_order
+from sqlanon.utility.assessment import order_to_assess
+from sqlanon.utility.released_classes import ReleasedClasses, released_classes
+from sqlanon.utility.workload import Workload, draw_queries, estimate, in_order, workload
 
 PEOPLE = pa.table(
     {
@@ -34,10 +35,10 @@ YOUNG_WOMEN = {0: taking(True, False, False, False), 1: taking(True, False)}
 EVERYBODY = {0: taking(True, True, True, True)}
 
 
-def small_classes(**keys: Any) -> Classes:
+def small_classes(**keys: Any) -> ReleasedClasses:
     with sqlanon.load(changed(**keys), data=PEOPLE) as anonymizer:
         scheme = anonymizer.scheme(SCHEME)
-        recipe = anonymizer._recipe(scheme)
+        recipe = order_to_assess(anonymizer.policy, anonymizer.source, scheme)
         return released_classes(anonymizer.source.engine, recipe, scheme)
 
 

@@ -7,13 +7,16 @@ from collections.abc import Hashable
 import pyarrow as pa
 from hypothesis import strategies as st
 from random_cases import Case, cases
-from utility_twin import TwinRelease
+from utility_oracle import Released
 
-from sqlanon.compile import Generalized, Recipe
-from sqlanon.engines import Source, open_source
-from sqlanon.histogram import Histogram, count
-from sqlanon.scheme import Scheme
-from sqlanon.utility import Classes, released_classes
+from sqlanon.counting.counter import count
+from sqlanon.domain import Generalized
+from sqlanon.domain.histogram import Histogram
+from sqlanon.domain.scheme import Scheme
+from sqlanon.engines.protocol import Source
+from sqlanon.engines.registry import open_source
+from sqlanon.release.order import Order
+from sqlanon.utility.released_classes import ReleasedClasses, released_classes
 
 
 def opened(case: Case) -> Source:
@@ -35,7 +38,7 @@ class Prepared:
         bits = case.random_bits()
         self.scheme: Scheme = case.scheme(self.histogram, bits)
         pairs = zip(self.scheme.columns, self.scheme.partitions, strict=True)
-        self.recipe = Recipe(
+        self.recipe = Order(
             self.source.relation,
             tuple(Generalized(c, p, self.source.column(c.name).type) for c, p in pairs),
             k=k,
@@ -44,13 +47,13 @@ class Prepared:
             subject=subject,
         )
         people = case.subject or list(range(case.rows))
-        self.twin = TwinRelease(case.oracle(bits), people, k, suppress, mark)
+        self.twin = Released(case.oracle(bits), people, k, suppress, mark)
 
     def atoms(self, j: int) -> list[Hashable]:
         field = self.case.fields[j]
         return [*field.atoms, None] if field.has_null else field.atoms
 
-    def classes(self) -> Classes:
+    def classes(self) -> ReleasedClasses:
         return released_classes(self.source.engine, self.recipe, self.scheme)
 
 

@@ -45,15 +45,15 @@ reached AS (
   SELECT
     k0,
     n_rows,
-    (c0_0 > 0)::BIGINT + (c0_1 > 0)::BIGINT + (c0_2 > 0)::BIGINT AS s0,
-    (GREATEST(c0_0 * 12 - size * 5, 0) + GREATEST(c0_1 * 12 - size * 3, 0) + GREATEST(c0_2 * 12 - size * 4, 0)) / (size::DOUBLE * 12) AS s1,
+    CAST(("c0_0" > 0) AS BIGINT) + CAST(("c0_1" > 0) AS BIGINT) + CAST(("c0_2" > 0) AS BIGINT) AS s0,
+    (GREATEST(("c0_0" * 12) - ("size" * 5), 0) + GREATEST(("c0_1" * 12) - ("size" * 3), 0) + GREATEST(("c0_2" * 12) - ("size" * 4), 0)) / ("size" * 12) AS s1,
     size
   FROM classes
 ),
 judged AS MATERIALIZED (
   SELECT
     *,
-    size < 4 OR s0 < 3.0::DOUBLE OR s1 > 0.200000001::DOUBLE AS bad
+    "size" < 4 OR "s0" < CAST(3.0 AS DOUBLE) OR "s1" > CAST(0.200000001 AS DOUBLE) AS bad
   FROM reached
 ),
 sizes AS MATERIALIZED (

@@ -90,15 +90,15 @@ reached AS (
     k0,
     k1,
     n_rows,
-    population AS s0,
-    BIT_COUNT(c0_held_0)::BIGINT AS s1,
+    "population" AS s0,
+    CAST(BIT_COUNT("c0_held_0") AS BIGINT) AS s1,
     size
   FROM classes
 ),
 judged AS (
   SELECT
     *,
-    s0 < 2.0::DOUBLE OR s1 < 2.0::DOUBLE AS bad
+    "s0" < CAST(2.0 AS DOUBLE) OR "s1" < CAST(2.0 AS DOUBLE) AS bad
   FROM reached
 ),
 sizes AS (

@@ -3,6 +3,8 @@ BEGIN TRANSACTION;
 COMMENT ON TABLE "memory"."main"."people" IS 'everyone';
 
 SELECT
+  COUNT(*) AS "n_rows",
+  COUNT(DISTINCT "source"."name") AS "n_people",
   COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
   COUNT(*) - COUNT(
     CASE
@@ -11,10 +13,6 @@ SELECT
     END
   ) AS "town"
 FROM "memory"."main"."people" AS "source";
-
-SELECT
-  COUNT(*) AS "n_rows"
-FROM "memory"."main"."people";
 
 CREATE TABLE "memory"."main"."sqlanon_stage" AS
 SELECT

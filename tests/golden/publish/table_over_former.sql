@@ -1,6 +1,8 @@
 BEGIN TRANSACTION;
 
 SELECT
+  COUNT(*) AS "n_rows",
+  COUNT(DISTINCT "source"."name") AS "n_people",
   COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
   COUNT(*) - COUNT(
     CASE
@@ -9,10 +11,6 @@ SELECT
     END
   ) AS "town"
 FROM "memory"."main"."people" AS "source";
-
-SELECT
-  COUNT(*) AS "n_rows"
-FROM "memory"."main"."people";
 
 CREATE TABLE "memory"."main"."sqlanon_stage" AS
 WITH "generalized" AS (
@@ -55,8 +53,8 @@ SELECT
   "generalized"."subject"
 FROM "generalized"
 LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."age"
-  AND "generalized"."town" COLLATE "binary" IS NOT DISTINCT FROM "small_classes"."town"
+  ON "generalized"."age" COLLATE "binary" = "small_classes"."age"
+  AND "generalized"."town" COLLATE "binary" = "small_classes"."town"
 WHERE
   "small_classes"."is_small" IS NULL
 ORDER BY

@@ -1,6 +1,8 @@
 BEGIN TRANSACTION;
 
 SELECT
+  COUNT(*) AS "n_rows",
+  COUNT(*) AS "n_people",
   COUNT(*) - COUNT(CASE WHEN "source"."age" >= 20 AND "source"."age" <= 60 THEN 1 END) AS "age",
   COUNT(*) - COUNT(
     CASE
@@ -9,10 +11,6 @@ SELECT
     END
   ) AS "town"
 FROM "memory"."main"."people" AS "source";
-
-SELECT
-  COUNT(*) AS "n_rows"
-FROM "memory"."main"."people";
 
 CREATE TEMPORARY TABLE "temp"."main"."sqlanon_stage" AS
 WITH "generalized" AS (

@@ -1,0 +1,443 @@
+"""What ETL scripts use: a policy applied to its table."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from sqlanon.arguments import function, number_from, optional, path, refusal, whole_number
+from sqlanon.counting import (
+    Origin,
+    SchemeLike,
+    StoredScheme,
+    check_columns,
+    check_fit,
+    explaining_changes,
+    folders_of,
+    open_lent_source,
+    open_policy_source,
+    population_source,
+    refuse_workspace,
+    scheme_in,
+)
+from sqlanon.domain import Histogram, Mode, Scheme, Space
+from sqlanon.engines import Connection, Engine, Source, open_source
+from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
+from sqlanon.evaluate import Evaluator
+from sqlanon.measuring import Measurer
+from sqlanon.metrics import Preference, Suppression
+from sqlanon.policy import Policy, parse_policy, read_policy
+from sqlanon.privacy import Model
+from sqlanon.release import (
+    check_types,
+    check_values,
+    falls_short,
+    file_to_rewrite,
+    header_of,
+    order_of,
+    portable_source,
+    refuse_uncovered,
+    release_text,
+    released_before,
+    shown,
+    telling_of_release,
+)
+from sqlanon.search import SearchResult, Solution, Walk, Watch, together
+from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
+from sqlanon.wording import brief_list
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from sqlanon.release import Order, Release
+    from sqlanon.utility import Utility
+
+_log = logging.getLogger("sqlanon.publish")
+
+
+def load(
+    policy: str | Path | Mapping[str, Any],
+    *,
+    connection: Connection | None = None,
+    data: pd.DataFrame | pa.Table | None = None,
+    workspace: str | Path | None = None,
+    workers: int | None = None,
+) -> Anonymizer:
+    """Opens the source of a policy (a file's path or a mapping) for measuring.
+
+    `connection` is an open DuckDB connection to use instead of the policy's own; it stays
+    open. `data` is a DataFrame or Arrow table to use as the source. A `workspace` file keeps
+    measurements for the next run. `workers` is the number of threads, by default one a
+    processor.
+    """
+    if connection is not None and data is not None:
+        raise EngineError("give load() a connection or data, not both")
+    if not isinstance(policy, Mapping):
+        policy = path("policy", policy, "the path of a policy file, or a mapping")
+    workspace = optional(path, "workspace", workspace, "the path of a DuckDB file")
+    workers = optional(whole_number, "workers", workers, 1)
+    checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
+    origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
+    if workspace is not None:
+        refuse_workspace(workspace, checked, origin)
+    if data is not None:
+        source = open_source(data=data, folders=folders_of(checked))
+    elif connection is not None:
+        source = open_lent_source(checked, connection)
+    else:
+        source = open_policy_source(checked)
+    try:
+        with telling_of_release(checked, source):
+            check_columns(checked, source)
+            check_types(checked, source)
+            population_source(checked, source)  # reports its mistakes before any work
+    except BaseException:
+        source.engine.close()
+        raise
+    return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
+
+
+class Anonymizer:
+    """A policy and its source. Use it in a `with` block, or close it when done."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        source: Source,
+        origin: Origin | None = None,
+        *,
+        workspace: str | Path | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.policy = policy
+        self._origin = origin or Origin()
+        self._measurer = Measurer(policy, source, workspace=workspace, workers=workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        source = self.policy.hide(brief_list([self.source.name], width=100))
+        return f"<Anonymizer of {source} with {self.policy!r}>"
+
+    def close(self) -> None:
+        """Writes the workspace and closes everything that was opened here."""
+        try:
+            self._measurer.forget()
+        finally:
+            self.source.engine.close()
+
+    @property
+    def source(self) -> Source:
+        """The open source."""
+        return self._measurer.source
+
+    @property
+    def histogram(self) -> Histogram:
+        """The counted source; the first use counts it."""
+        return self._measurer.histogram
+
+    @property
+    def space(self) -> Space:
+        """The columns of every scheme."""
+        return self._measurer.space
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """What every class must satisfy beyond k."""
+        return self._measurer.models
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Scores schemes of this source under this policy by every measure."""
+        return self._measurer.evaluator
+
+    @property
+    def required_k(self) -> int:
+        """The k that the policy asks for; 1 when it asks for none."""
+        return self._measurer.required_k
+
+    @property
+    def preference(self) -> Preference | None:
+        """The preferred loss and bias, if the policy names any."""
+        return self._measurer.preference
+
+    @property
+    def suppression(self) -> Suppression:
+        """The rule for the k that the policy asks for."""
+        return self._measurer.suppression_for(self.required_k)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What publish will refuse whatever a search finds; a result has it in its notes."""
+        return self._measurer.cautions
+
+    def scheme(self, scheme: SchemeLike) -> Scheme:
+        """A scheme of the source as it is now, from whatever describes one.
+
+        Raises UncoveredValueError where the source holds values that a file's scheme lacks.
+        """
+        known = scheme_in(scheme)
+        if known is not None:
+            return known
+        with explaining_changes(self.policy, scheme):
+            stored = StoredScheme.read(self.policy, self.source, scheme)
+            try:
+                return stored.over(self.space)
+            except SchemeError:
+                # The file may be right, and the data hold values that are new to it.
+                refuse_uncovered(self.policy, self.source, stored)
+                raise
+
+    def measure(self, scheme: SchemeLike) -> Solution:
+        """The scores of one scheme."""
+        return self.measure_all([scheme])[0]
+
+    def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
+        """The scores of several schemes, evaluated together.
+
+        Rows are left out as for the policy's k; of a scheme that was found for another k, as for
+        that one.
+        """
+        if isinstance(schemes, str | Path | Mapping) or not isinstance(schemes, Iterable):
+            raise refusal("schemes", schemes, "a list of schemes")
+        return self._measurer.measured([self.scheme(each) for each in schemes])
+
+    def search(
+        self,
+        *,
+        k: int | Sequence[int] | None = None,
+        method: str | None = None,
+        seed: int | None = None,
+        effort: str | None = None,
+        watch: Watch | None = None,
+    ) -> SearchResult:
+        """Searches as the policy says; `method`, `seed` and `effort` replace the policy's.
+
+        `k` is searched for instead of the policy's k, which is the least that it may be; of
+        several k each has an answer in the result. `effort` is "default" or "thorough", for auto
+        only. Another method than the policy's runs with its default settings. A `watch` follows
+        the search and can end it early; without one the policy's seconds and patience apply.
+        """
+        section = self.policy.section.search
+        wanted = wanted_k(self.policy, self.required_k, k)
+        chosen, settings = section.for_method(method, effort)
+        given = optional(whole_number, "seed", seed, 0)
+        number = section.seed if given is None else given
+        if not isinstance(watch, Watch | None):
+            raise refusal("watch", watch, "a sqlanon.Watch")
+        watch = watch or Watch(seconds=section.seconds, patience=section.patience)
+        check_values(self.policy, self.source, self.space)
+        several = len(wanted) > 1
+        with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
+            found = run.search_for_each(wanted)
+        return together(found, self.required_k) if several else found[0]
+
+    def walk(self, document: object = None, *, seed: int | None = None) -> Walk:
+        """A walk along reference directions, from the policy's start to its preference.
+
+        `document` resumes a walk that `to_json` wrote, with the seed, start and points of that
+        walk; another `seed` or another preference is refused. The policy's seconds and patience
+        are for every step. The walk scores schemes with this object, which must stay open.
+        """
+        seed = optional(whole_number, "seed", seed, 0)
+        check_values(self.policy, self.source, self.space)
+        return start_walk(self._measurer, document, seed)
+
+    def walked(self, walk: Walk, chosen: bytes | None = None, seconds: float = 0.0) -> SearchResult:
+        """The efficient solutions of a walk as a result; `chosen` is the key of the one taken.
+
+        Where no step met a feasible solution, those that come closest.
+        """
+        if not isinstance(walk, Walk):
+            raise refusal("walk", walk, "the walk that walk() returned")
+        return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
+
+    def explore(self, document: object = None, *, seed: int | None = None) -> Walk:
+        """The former name of `walk`."""
+        _deprecated("explore", "walk")
+        return self.walk(document, seed=seed)
+
+    def explored(
+        self, exploration: Walk, chosen: bytes | None = None, seconds: float = 0.0
+    ) -> SearchResult:
+        """The former name of `walked`."""
+        _deprecated("explored", "walked")
+        return self.walked(exploration, chosen, seconds)
+
+    def utility(
+        self,
+        scheme: SchemeLike,
+        *,
+        queries: int = 1000,
+        seed: int = 1,
+        sql: str | Sequence[str] = (),
+        target: str | None = None,
+        model: str = "logistic",
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Utility:
+        """How well the release of a scheme answers, without building it.
+
+        `queries` random COUNTs are estimated from its classes. `sql` are SELECTs that return one
+        number from the table `data`. `target` is the column that a `model` predicts; unless
+        given, the policy's label. `on_stage` hears what is going on.
+        """
+        from sqlanon.utility import Assessment
+
+        assessment = Assessment(
+            self.policy, self.source, queries=queries, seed=seed, sql=sql, target=target,
+            model=model, on_stage=on_stage,
+        )  # fmt: skip
+        assessment.tell("counting")
+        return assessment.of(self.histogram, self.measure(scheme), self.required_k)
+
+    def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
+        """The SELECT that builds the release of a scheme, with a header that names it."""
+        with telling_of_release(self.policy, self.source):
+            released = self._scheme_to_release(scheme)
+        guarded = self.policy.section.publish.mode is Mode.VIEW
+        solution = self._measured(scheme)
+        k = None if solution is None else int(solution.scores["k"] or 0)
+        source, notes = portable_source(self.source, dialect)
+        order = order_of(self.policy, source, released, dialect)
+        header = header_of(order, k)
+        if solution is not None and solution.feasible is False:
+            header += falls_short(self.policy)
+        order = replace(order, header=(*header, *notes, *order.header))
+        return release_text(shown(order), dialect, guarded=guarded)
+
+    def publish(
+        self,
+        scheme: SchemeLike,
+        *,
+        certificates: str | Path | None = None,
+        rewrite: bool = False,
+        replace_file: bool = False,
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Release:
+        """Builds the release of a scheme in its place: staged, verified, swapped.
+
+        `certificates` is the folder for the certificate's files; unless given, that of the
+        policy's file, and none for a policy that is no file. With `rewrite` the database file
+        is written anew afterwards, because dropped rows stay in it otherwise. A file that sqlanon
+        did not make is replaced with `replace_file` only. `on_stage` hears what is going on.
+        When anything fails, source and former release are as they were, unless the message says
+        that the release was published.
+
+        Inside a transaction of the connection that `load` was given, no certificate is written
+        and `certificates` is refused: call `release.write_certificate(folder)` after the commit.
+        """
+        certificates = optional(path, "certificates", certificates, "the path of a folder")
+        optional(function, "on_stage", on_stage)
+        from sqlanon.release import Stages, certificate_folder, closed, publish
+
+        file = file_to_rewrite(self.policy, self._origin) if rewrite else None
+        try:
+            with self._ordered(scheme) as (order, engine):
+                folder = certificate_folder(engine, certificates, self._folder)
+                watch = Stages(on_stage)
+                release = publish(order, engine, watch, folder=folder, replace_file=replace_file)
+                return closed(release, order, engine, file)
+        finally:
+            if self.policy.section.publish.mode is Mode.REPLACE:
+                self._measurer.forget()
+
+    def dry_run(self, scheme: SchemeLike) -> list[str]:
+        """The statements that `publish` would run, in their order."""
+        from sqlanon.release import statements
+
+        with self._ordered(scheme, read_only=True) as (order, engine):
+            return statements(order, engine)
+
+    def type_changes(self, scheme: SchemeLike) -> list[str]:
+        """How the released columns differ from those of the source, a line each."""
+        from sqlanon.release import type_changes
+
+        with self._ordered(scheme, read_only=True) as (order, engine):
+            return [str(change) for change in type_changes(engine, order)]
+
+    def losses(self, scheme: SchemeLike) -> list[str]:
+        """What `publish` with `mode: replace` takes away, a line each.
+
+        The rows of the source, keys, checks, defaults and indexes, and the views that read it.
+        """
+        from sqlanon.release import foreseen
+
+        with self._ordered(scheme, read_only=True) as (order, engine):
+            return foreseen(engine, order)
+
+    def _scheme_to_release(self, scheme: SchemeLike) -> Scheme:
+        """A scheme over the domains it was made for.
+
+        Values that joined the data since then are not part of it; `publish.unseen` of the policy
+        decides what happens to them. The source is counted only where neither the policy nor the
+        file lists the values of a column.
+        """
+        known = scheme_in(scheme)
+        if known is not None:
+            known = known.given or known
+            check_fit(self.policy, known)
+            return known
+        with explaining_changes(self.policy, scheme):
+            stored = StoredScheme.read(self.policy, self.source, scheme)
+            return stored.without_counting() or stored.as_listed(self.space)
+
+    @property
+    def _folder(self) -> Path | None:
+        """Of the policy's file; a policy from a mapping has none."""
+        return self.policy.folder if self._origin.policy_is_file else None
+
+    @contextmanager
+    def _ordered(
+        self, scheme: SchemeLike, *, read_only: bool = False
+    ) -> Iterator[tuple[Order, Engine]]:
+        """The order of a publish with its databases; unless `read_only`, the target's is open for
+        writing, which it is at no other time."""
+        with telling_of_release(self.policy, self.source):
+            released = self._scheme_to_release(scheme)
+        ours = self._origin.is_the_policys
+        already = released_before(self.policy, self.source)
+        if ours:
+            self.source.engine.close()
+        try:
+            from sqlanon.release import opened_order
+
+            with opened_order(self.policy, self._origin, released, read_only=read_only) as opened:
+                yield opened
+        except SqlanonError as error:
+            # Engines name addresses in their messages, and these may come from the environment.
+            hidden = self.policy.hide(str(error)) + already
+            if hidden == str(error):
+                raise
+            raise error.reworded(hidden) from None
+        finally:
+            if ours:
+                self._reopen()
+
+    def _reopen(self) -> None:
+        """Opens the source as before; what was published stays so even if that fails."""
+        try:
+            self._measurer.source = open_policy_source(self.policy)
+        except EngineError as error:
+            _log.warning("the source cannot be opened again: %s", error)
+
+    def _measured(self, scheme: SchemeLike) -> Solution | None:
+        """A scheme measured on the source; None where that holds values which are new to it."""
+        try:
+            return self.measure(scheme)
+        except (UncoveredValueError, SchemeError):
+            return None
+
+
+def _deprecated(former: str, name: str) -> None:
+    message = f"{former}() is now {name}(); the former name will go"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)

@@ -1,0 +1,207 @@
+"""Counting the classes of a table, with plain GROUP BY and nothing shared with a search."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from sqlanon.audit.cells import canonical_text, compared, people, person
+from sqlanon.audit.class_sizes import (
+    ClassSize,
+    Journalist,
+    Spread,
+    Uniques,
+    journalist,
+    spread_of_people,
+    spread_of_rows,
+    uniques,
+)
+from sqlanon.audit.facts import Audit, AuditedModel
+from sqlanon.audit.people import Matched, Population, match, named_rows
+from sqlanon.audit.sensitive_values import sensitive_figures
+from sqlanon.audit.value_profiles import (
+    Reference,
+    profile,
+    reference_of,
+    renamed,
+    usable_column,
+)
+from sqlanon.domain import Hierarchy
+from sqlanon.engines import Source
+from sqlanon.errors import CheckError, EngineError
+from sqlanon.privacy import AuditedColumn, Model
+from sqlanon.render import render
+
+NO_HIERARCHIES: Mapping[str, Hierarchy] = MappingProxyType({})
+
+
+def audit(
+    source: Source,
+    quasi: Sequence[str],
+    *,
+    subject: str | None = None,
+    sensitive: Sequence[str] = (),
+    threshold: float = 0.2,
+    models: Sequence[Model] = (),
+    hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
+    reference: Mapping[str, Reference] | None = None,
+    population: Population | None = None,
+    population_size: int | None = None,
+) -> Audit:
+    """Counts the classes over `quasi`, in rows and, with a `subject`, in people.
+
+    Rows are of one class if they are equal in every column of `quasi`, where NULL equals NULL.
+    People are the distinct values of `subject`; a person with rows in several classes counts
+    in each. A row without a subject is refused with SubjectError. `threshold` is the risk above
+    which a record is at risk.
+
+    `models` are measured, and judged by a requirement (see audit.requirements). The columns that
+    they speak of are sensitive. `hierarchies` are by sensitive column. `reference` has by
+    sensitive column what the whole source holds; a column without one is compared with the
+    audited table as a whole. `population_size` stands for a population that is not at hand.
+    """
+    auditor = Auditor(source, quasi, subject)
+    if not 0 <= threshold <= 1:
+        raise CheckError(f"the threshold is {threshold:g}; give a risk from 0 to 1")
+    columns = dict.fromkeys([*sensitive, *(m.column for m in models if m.column is not None)])
+    for name in columns:
+        usable_column(source, name)
+    by_rows, by_people = auditor.spreads(threshold)
+    spread = by_rows if by_people is None else by_people
+    matched = None if population is None else match(auditor, population)
+    known = None if matched is None else journalist(matched, spread.total, threshold)
+    profiles = {
+        name: auditor.profile(name, (reference or {}).get(name), hierarchies.get(name))
+        for name in columns
+    }
+    seen = [each.rows for each in profiles.values()]
+    seen += [] if matched is None else [matched.rows]
+    if any(int(rows.sum()) != by_rows.total for rows in seen):
+        raise auditor.changed()
+    return Audit(
+        auditor.names,
+        subject,
+        by_rows,
+        by_people,
+        tuple(sensitive_figures(name, each) for name, each in profiles.items()),
+        tuple(_reached(model, profiles, matched) for model in models),
+        known,
+        _uniques(spread, known, population_size if matched is None else matched.size),
+    )
+
+
+class Auditor:
+    """The columns of an audit, checked, and the queries over them."""
+
+    def __init__(self, source: Source, quasi: Sequence[str], subject: str | None) -> None:
+        if not quasi:
+            raise CheckError("name at least one quasi-identifier: a column that others may know")
+        self.source = source
+        self.names = tuple(dict.fromkeys(quasi))
+        self.infos = [usable_column(source, name) for name in self.names]
+        self.quasi = [compared(info) for info in self.infos]
+        self.texts = [canonical_text(renamed(info, f"q{j}")) for j, info in enumerate(self.infos)]
+        self.subject_name = subject
+        self.subject = None if subject is None else person(usable_column(source, subject))
+
+    def fetch(self, template: str, **context: object) -> list[dict[str, Any]]:
+        """The answer to one of the templates in sql/audit."""
+        rows: list[dict[str, Any]] = self.table(template, **context).to_pylist()
+        return rows
+
+    def table(self, template: str, **context: object) -> pa.Table:
+        """The same as an Arrow table."""
+        engine = self.source.engine
+        text = render(
+            f"audit/{template}",
+            dialect=engine.dialect,
+            source=self.source.relation,
+            quasi=self.quasi,
+            subject=self.subject,
+            people=people(self.subject),
+            **context,
+        )
+        return engine.fetch(text)
+
+    def spreads(self, threshold: float) -> tuple[Spread, Spread | None]:
+        """The classes by rows, and with a subject by people."""
+        rows = None if self.subject_name is None else named_rows(self.source, self.subject_name)
+        classes = self.fetch("classes.sql")
+        by_rows = spread_of_rows(_sizes(classes, "n_rows"), threshold)
+        if rows is not None and rows != by_rows.total:
+            raise self.changed()
+        return by_rows, None if self.subject is None else self._by_people(classes, threshold)
+
+    def profile(
+        self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
+    ) -> AuditedColumn:
+        """How the values of a sensitive column are spread over the classes."""
+        info = usable_column(self.source, name)
+        assert info.kind is not None
+        found = self.table(
+            "values_of_classes.sql",
+            sensitive=compared(info),
+            text=canonical_text(renamed(info, "v"), as_double=True),
+        )
+        whole = reference or reference_of(self.source, name, self.subject_name)
+        return profile(found, name, info.kind, whole, hierarchy)
+
+    def _by_people(self, classes: list[dict[str, Any]], threshold: float) -> Spread:
+        sizes = _sizes(classes, "n_people")
+        smallest = [(each["smallest"], each["n_people"]) for each in self.fetch("people.sql")]
+        spread = spread_of_people(sizes, smallest, threshold)
+        if min((size for size, _ in smallest), default=0) != spread.k:
+            raise self.changed()
+        return spread
+
+    def changed(self) -> EngineError:
+        return EngineError(f"{self.source.name} changed while it was audited; try again")
+
+
+def _reached(
+    model: Model, profiles: Mapping[str, AuditedColumn], matched: Matched | None
+) -> AuditedModel:
+    if model.needs_population:
+        if matched is None:
+            raise CheckError(f"{model.describe()} speaks of a population; give one")
+        found = AuditedColumn(matched.people, matched.rows, matched.population)
+    elif model.column is None:
+        raise CheckError(f"{model.describe()}: name a sensitive column")
+    else:
+        found = profiles[model.column]
+        if model.needs_hierarchy and found.hierarchy is None:
+            raise CheckError(f"{model.describe()} needs a hierarchy of {model.column!r}; give one")
+    if not found.rows.size:
+        return AuditedModel(model, model.worst(), 0, 0, 0)
+    reached = model.audited(found)
+    missing = model.violated(reached)
+    worst = float(reached.min() if model.at_least else reached.max())
+    classes, rows, people = (
+        int(each.sum()) for each in (missing, found.rows[missing], found.people[missing])
+    )
+    return AuditedModel(model, worst, classes, rows, people)
+
+
+def _uniques(spread: Spread, known: Journalist | None, size: int | None) -> Uniques | None:
+    """None where the size of the population is not known, or the given one cannot be right.
+
+    A population with fewer people than the table holds not all of them, which unmatched classes
+    show; there is nothing to estimate then.
+    """
+    if size is None or (known is not None and size < spread.total):
+        return None
+    return uniques(spread, size, None if known is None else known.uniques)
+
+
+def _sizes(classes: list[dict[str, Any]], unit: str) -> list[ClassSize]:
+    """The classes by their size in one unit."""
+    numbers: defaultdict[int, int] = defaultdict(int)
+    rows: defaultdict[int, int] = defaultdict(int)
+    for each in classes:
+        numbers[each[unit]] += each["n_classes"]
+        rows[each[unit]] += each["n_classes"] * each["n_rows"]
+    return [ClassSize(size, numbers[size], rows[size]) for size in sorted(numbers)]

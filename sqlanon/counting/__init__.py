@@ -1,0 +1,48 @@
+"""Binds a policy to a source and counts it: columns, domains, people, one GROUP BY."""
+
+from __future__ import annotations
+
+from sqlanon.counting.atom_sql import (
+    column,
+    counted_value,
+    exact,
+    literal,
+    told_apart,
+)
+from sqlanon.counting.binding import (
+    DEFAULT_PREFERENCE,
+    NO_PREFERENCE,
+    check_columns,
+    generalized_of,
+    misfit,
+    models_of,
+    sensitive_hierarchies,
+    writings_of,
+)
+from sqlanon.counting.counter import Counted, count, encode
+from sqlanon.counting.declared_columns import Quasi, find_hierarchy, quasis_of
+from sqlanon.counting.population import (
+    Reach,
+    count_population,
+    people_of_population,
+    population_of,
+    population_source,
+    telling_of_population,
+)
+from sqlanon.counting.sources import (
+    Origin,
+    address_in,
+    files_of,
+    folders_of,
+    open_lent_source,
+    open_policy_source,
+    refuse_workspace,
+    telling_of_no_rows,
+)
+from sqlanon.counting.stored_schemes import (
+    SchemeLike,
+    StoredScheme,
+    check_fit,
+    explaining_changes,
+    scheme_in,
+)

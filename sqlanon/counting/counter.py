@@ -1,0 +1,390 @@
+"""Counting: one GROUP BY on the source's own engine, and what comes back made into codes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.counting.atom_sql import (
+    OUTSIDE,
+    column,
+    counted_value,
+    exact,
+    interval_atom,
+    told_apart,
+)
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.domain import (
+    Codes,
+    Column,
+    Domain,
+    Facet,
+    Hierarchy,
+    Histogram,
+    IntervalDomain,
+    Ints,
+    Space,
+    Tally,
+    Value,
+    ValueDomain,
+    format_value,
+    parse_value,
+    sort_key,
+)
+from sqlanon.engines import Kind, Source, numbers_of
+from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
+from sqlanon.render import render
+from sqlanon.wording import counted as amount
+
+
+def count(
+    source: Source,
+    quasis: Sequence[Quasi],
+    *,
+    subject: str | None = None,
+    facets: Sequence[str] = (),
+) -> Histogram:
+    """Counts the atom tuples of a source, and each facet column together with them.
+
+    With `subject`, people are the distinct values of that column. Without a subject this is
+    a single GROUP BY; with one, each facet takes a query more. Raises UncoveredValueError
+    when a declared domain does not cover the data.
+
+    Texts are told apart exactly, as a release and its verification do. Only subjects that the
+    database takes for equal, by a collation, are one person: there are never more people than
+    the database knows.
+    """
+    if not quasis:
+        raise DomainError("there is no quasi-identifier; give at least one column that role")
+    counter = Counter(source, quasis, facets)
+    return counter.by_row() if subject is None else counter.by_subject(subject)
+
+
+class Counter:
+    """Counts one source: `atoms` are the quasi-identifiers, `values` the facets."""
+
+    def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
+        self.source = source
+        self.quasis = quasis
+        self.atoms = [self._atom(quasi) for quasi in quasis]
+        self.values = [self._value(name) for name in facets]
+
+    def by_row(self) -> Histogram:
+        table = self._fetch("count.sql", values=[v.expression for v in self.values])
+        columns, codes, rows = self._encoded(table)
+        tally = _tally(codes, rows)
+        facets = {}
+        for k, value in enumerate(self.values):
+            encoded = encode(value, table[f"v{k}"], rows)
+            facets[value.name] = _facet(encoded, tally)
+        if facets:
+            tally = _summed(tally)
+            facets = {n: dataclasses.replace(f, tally=_summed(f.tally)) for n, f in facets.items()}
+        total = int(rows.sum())
+        return Histogram(Space(columns), tally, total, total, facets)
+
+    def by_subject(self, subject: str) -> Histogram:
+        identity, spelling = self._identity(subject)
+        people = self._count_subjects(subject, identity)
+        table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
+        columns, codes, rows = self._encoded(table)
+        numbered = _numbered(table)
+        tally = _tally(codes, rows, table, numbered)
+        facets = {}
+        for value in self.values:
+            part = self._fetch(
+                "count_people_by_value.sql",
+                subject=identity,
+                spelling=spelling,
+                value=value.expression,
+            )
+            codes, rows = self._encoded_again(part, columns)
+            encoded = encode(value, part["v0"], rows)
+            facets[value.name] = _facet(encoded, _tally(codes, rows, part, numbered))
+        total = int(tally.rows.sum())
+        return Histogram(Space(columns), tally, total, people, facets, subject)
+
+    def people(self, subject: str | None) -> tuple[pa.Table, Tally]:
+        """The atom tuples as they were fetched, and their counts, without codes."""
+        if subject is None:
+            table = self._fetch("count.sql", values=[])
+            numbered = None
+        else:
+            identity, spelling = self._identity(subject)
+            self._count_subjects(subject, identity)
+            table = self._fetch("count_people.sql", subject=identity, spelling=spelling)
+            numbered = _numbered(table)
+        rows = numbers_of(table["n_rows"])
+        none = np.empty((len(rows), 0), dtype=np.int32)
+        return table, _tally(none, rows, table if subject else None, numbered)
+
+    def _identity(self, subject: str) -> tuple[exp.Expr, exp.Expr | None]:
+        """The subject as it is counted, and its spelling where texts may be one person.
+
+        Of the spellings of one person any could come back, so the templates choose the first.
+        """
+        info = self.source.column(subject)
+        kind = _supported(info.kind, subject, info.type)
+        identity = counted_value(subject, kind, info.type)
+        return identity, exact(identity.copy()) if kind is Kind.TEXT else None
+
+    def _atom(self, quasi: Quasi) -> Counted:
+        info = self.source.column(quasi.name)
+        kind = _supported(info.kind, quasi.name, info.type)
+        domain = quasi.declared_domain(kind)
+        if isinstance(domain, IntervalDomain):
+            if kind is Kind.TIMESTAMP and "ZONE" in info.type.upper():
+                raise DomainError(
+                    f"column {quasi.name!r} has a time zone, so the edges of a range would depend "
+                    "on the session; cast it to a timestamp without zone in the source query"
+                )
+            return Counted(quasi.name, kind, interval_atom(domain), domain)
+        return Counted(quasi.name, kind, told_apart(quasi.name, kind, info.type), domain)
+
+    def _value(self, name: str) -> Counted:
+        info = self.source.column(name)
+        kind = _supported(info.kind, name, info.type)
+        return Counted(name, kind, told_apart(name, kind, info.type))
+
+    def _fetch(self, template: str, **context: Any) -> pa.Table:
+        dialect = self.source.engine.dialect
+        atoms = [c.expression for c in self.atoms]
+        text = render(
+            template, dialect=dialect, source=self.source.relation, atoms=atoms, **context
+        )
+        table = self.source.engine.fetch(text)
+        if not len(table):
+            raise EngineError(f"{self.source.name} has no rows; there is nothing to anonymize")
+        return table
+
+    def _encoded(self, table: pa.Table) -> tuple[list[Column], Codes, Ints]:
+        """The completed columns, the codes of the atom tuples, and their rows."""
+        rows = numbers_of(table["n_rows"])
+        encoded = [encode(c, table[f"q{j}"], rows) for j, c in enumerate(self.atoms)]
+        self._refuse_uncovered(encoded)
+        columns = [q.complete(e.domain) for q, e in zip(self.quasis, encoded, strict=True)]
+        codes = [
+            _reordered(e.domain, c.domain)[e.codes] for e, c in zip(encoded, columns, strict=True)
+        ]
+        return columns, np.column_stack(codes).astype(np.int32), rows
+
+    def _encoded_again(self, table: pa.Table, columns: Sequence[Column]) -> tuple[Codes, Ints]:
+        """The same for a later query, whose atoms must be those of the first."""
+        rows = numbers_of(table["n_rows"])
+        codes = []
+        for j, (counted, final) in enumerate(zip(self.atoms, columns, strict=True)):
+            fixed = dataclasses.replace(counted, domain=final.domain)
+            encoded = encode(fixed, table[f"q{j}"], rows)
+            if encoded.uncovered or encoded.domain != final.domain:
+                raise EngineError(f"{self.source.name} changed while it was counted; try again")
+            codes.append(encoded.codes)
+        return np.column_stack(codes).astype(np.int32), rows
+
+    def _refuse_uncovered(self, encoded: Sequence[Encoded]) -> None:
+        problems, values = [], {}
+        for quasi, counted, result in zip(self.quasis, self.atoms, encoded, strict=True):
+            uncovered = result.uncovered
+            if isinstance(counted.domain, IntervalDomain) and (result.codes == OUTSIDE).any():
+                uncovered = self._outside_range(counted)
+            if uncovered:
+                problems.append(describe_uncovered(quasi.name, uncovered, _declaration(quasi)))
+                values[quasi.name] = [value for value, _ in uncovered]
+        if problems:
+            advice = "widen the domain, correct the values, or leave the rows out of the source"
+            raise UncoveredValueError("\n".join([*problems, advice]), values)
+
+    def _outside_range(self, counted: Counted) -> tuple[tuple[str, int], ...]:
+        text = render(
+            "uncovered.sql",
+            dialect=self.source.engine.dialect,
+            source=self.source.relation,
+            value=exp.cast(column(counted.name), "text"),
+            atom=counted.expression,
+        )
+        found = self.source.engine.fetch(text)
+        return tuple(zip(found["value"].to_pylist(), found["n_rows"].to_pylist(), strict=True))
+
+    def _count_subjects(self, subject: str, identity: exp.Expr) -> int:
+        """The number of people; every row must say whose it is."""
+        text = render(
+            "count_subjects.sql",
+            dialect=self.source.engine.dialect,
+            source=self.source.relation,
+            subject=identity,
+        )
+        found = self.source.engine.fetch(text).to_pylist()[0]
+        if found["n_unnamed"]:
+            unnamed = f"{found['n_unnamed']:,} row{'s' if found['n_unnamed'] > 1 else ''}"
+            raise SubjectError(
+                f"subject column {subject!r} is NULL in {unnamed}, so nobody can tell "
+                "how many people there are; fill it in or leave such rows out"
+            )
+        return int(found["n_people"])
+
+
+def _supported(kind: Kind | None, name: str, type_: str) -> Kind:
+    if kind is None:
+        raise DomainError(
+            f"column {name!r} has type {type_}, which cannot be counted; "
+            "cast it to text or a number in the source query"
+        )
+    return kind
+
+
+def _declaration(quasi: Quasi) -> str:
+    if quasi.range is not None:
+        low, high = quasi.range
+        return f"the declared range [{low}, {high}]"
+    if isinstance(quasi.hierarchy, Hierarchy):
+        return f"the hierarchy {quasi.hierarchy.origin}"
+    return "the declared values"
+
+
+def _reordered(found: Domain, final: Domain) -> Codes:
+    """Atom numbers of `final` by atom number of `found`; they differ in order at most."""
+    if isinstance(found, IntervalDomain) or isinstance(final, IntervalDomain):
+        return np.arange(found.size, dtype=np.int32)
+    atoms = [final.codes[sort_key(v)] for v in found.values]
+    return np.array([*atoms, final.width], dtype=np.int32)
+
+
+def _numbered(table: pa.Table) -> pa.Array:
+    """The people who are in several tuples, in order."""
+    return table["mover"].unique().drop_null().sort()
+
+
+def _tally(
+    codes: Codes, rows: Ints, table: pa.Table | None = None, movers: pa.Array | None = None
+) -> Tally:
+    if table is None:
+        return Tally(codes, rows, rows, np.full(len(rows), -1, dtype=np.int32))
+    from pyarrow.compute import index_in
+
+    mover = numbers_of(index_in(table["mover"], movers), null=-1).astype(np.int32)
+    return Tally(codes, rows, np.where(mover < 0, numbers_of(table["n_people"]), 0), mover)
+
+
+def _facet(encoded: Encoded, tally: Tally) -> Facet:
+    assert not isinstance(encoded.domain, IntervalDomain)
+    return Facet(encoded.domain, dataclasses.replace(tally, values=encoded.codes))
+
+
+def _summed(tally: Tally) -> Tally:
+    """Entries that agree in codes (and value) added up; without movers only."""
+    keys = list(tally.codes.T) if tally.values is None else [*tally.codes.T, tally.values]
+    first, number = groups_of(keys)
+    rows = np.bincount(number, tally.rows).astype(np.int64)
+    order = np.argsort(first)  # as they were fetched
+    first, rows = first[order], rows[order]
+    values = None if tally.values is None else tally.values[first]
+    return Tally(tally.codes[first], rows, rows, np.full(len(rows), -1, dtype=np.int32), values)
+
+
+MOST_PACKED = 2**62
+"""How many combinations of keys are packed into one number."""
+
+
+def groups_of(keys: Sequence[npt.NDArray[np.integer[Any]]]) -> tuple[Ints, Ints]:
+    """The first entry of every group of entries with equal keys, and the group of each entry.
+
+    Groups are in ascending order of their keys.
+    """
+    packed, size = np.zeros(len(keys[0]), dtype=np.int64), 1
+    for key in keys:
+        low = int(key.min(initial=0))
+        span = int(key.max(initial=0)) - low + 1
+        if size * span > MOST_PACKED:
+            distinct, packed = np.unique(packed, return_inverse=True)
+            size = len(distinct)
+        packed, size = packed * span + (key - low), size * span
+    _, first, number = np.unique(packed, return_index=True, return_inverse=True)
+    return first, number
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A column of the source that is counted: its SQL, and its domain where that is declared."""
+
+    name: str
+    kind: Kind
+    expression: exp.Expr
+    domain: Domain | None = None
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A fetched column as atom numbers of its final domain.
+
+    Entries whose value the declared domain does not cover have the code OUTSIDE;
+    `uncovered` names such values with their rows, most first.
+    """
+
+    domain: Domain
+    codes: Codes
+    uncovered: tuple[tuple[str, int], ...] = ()
+
+
+def encode(counted: Counted, fetched: pa.ChunkedArray, rows: Ints) -> Encoded:
+    """The codes of a fetched column; `rows` weigh its entries in messages."""
+    if isinstance(counted.domain, IntervalDomain):
+        return _encode_intervals(counted.domain, fetched)
+    values, indices = dictionary(counted, fetched)
+    has_null = fetched.null_count > 0
+    domain = counted.domain
+    if domain is None:
+        domain = ValueDomain.observed(counted.name, counted.kind, [*values, *[None] * has_null])
+    elif has_null:
+        domain = ValueDomain(domain.column, domain.kind, domain.values, has_null=True)
+    atoms = [domain.codes.get(sort_key(v), OUTSIDE) for v in values]
+    # Index -1 (NULL) picks the last entry.
+    table = np.array([*atoms, domain.width], dtype=np.int32)
+    codes = table[indices]
+    if OUTSIDE not in atoms:
+        return Encoded(domain, codes)
+    weights = np.bincount(indices + 1, rows, minlength=len(values) + 1)[1:].astype(np.int64)
+    outside = [(format_value(v), int(w)) for v, a, w in zip(values, atoms, weights, strict=True)
+               if a == OUTSIDE]  # fmt: skip
+    return Encoded(domain, codes, tuple(sorted(outside, key=lambda pair: (-pair[1], pair[0]))))
+
+
+def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encoded:
+    if fetched.null_count:
+        domain = domain.with_null()
+    codes = numbers_of(fetched, null=domain.width).astype(np.int32)
+    return Encoded(domain, codes)
+
+
+def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
+    """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
+    array = fetched.dictionary_encode().combine_chunks()
+    indices = numbers_of(array.indices, null=-1).astype(np.int32)
+    try:
+        return [_value(v, counted.kind) for v in array.dictionary.to_pylist()], indices
+    except (OverflowError, ValueError):  # infinity, years before 1 and after 9999
+        raise DomainError(
+            f"column {counted.name!r}: a {counted.kind} lies outside the years 1 to 9999; "
+            "correct it, cast the column to text in the source query, or leave the row out"
+        ) from None
+
+
+def _value(raw: Any, kind: Kind) -> Value:
+    if kind is Kind.FLOAT and math.isnan(raw):
+        return math.nan
+    return parse_value(raw, kind)
+
+
+def describe_uncovered(name: str, uncovered: Sequence[tuple[str, int]], declared: str) -> str:
+    """Says how many values a declared domain lacks, and how many rows have them."""
+    rows = sum(count for _, count in uncovered)
+    return (
+        f"column {name!r}: {amount(rows, 'row')} {'have' if rows != 1 else 'has'} "
+        f"{amount(len(uncovered), 'value')} outside {declared}"
+    )

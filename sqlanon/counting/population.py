@@ -1,0 +1,335 @@
+"""The people that those of the source are a part of, for k-map: opened, placed and counted."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.counting.atom_sql import OUTSIDE, clamped_atom
+from sqlanon.counting.binding import generalized_of, misfit
+from sqlanon.counting.counter import Counted, Counter, dictionary, groups_of
+from sqlanon.counting.declared_columns import Quasi
+from sqlanon.counting.sources import address_in, is_empty, refuse_empty
+from sqlanon.domain import (
+    Codes,
+    Column,
+    Family,
+    IntervalDomain,
+    Partition,
+    Place,
+    Population,
+    Space,
+    Tally,
+    Value,
+    sort_key,
+    takes_unseen,
+)
+from sqlanon.engines import ColumnInfo, Kind, Source, numbers_of, same_database
+from sqlanon.errors import EngineError, PolicyError, SubjectError
+from sqlanon.policy import Policy, Role
+from sqlanon.wording import suggest
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which values beside its atoms the groups of a column take in a release.
+
+    whole    the group of all atoms takes every value
+    top      so does a group of all atoms but NULL
+    between  a group of several values takes what lies between them, and up to the next group
+    beyond   the outermost groups take what lies beyond them
+    steps    a step of the calendar takes all its days, an interval all its numbers, if it holds
+             two values or more
+    """
+
+    whole: bool = False
+    top: bool = False
+    between: bool = False
+    beyond: bool = False
+    steps: bool = False
+
+
+def place_of(value: Value | None, column: Column, reach: Reach) -> Place | None:
+    """Where a value belongs; None where no group takes it."""
+    domain = column.domain
+    assert not isinstance(domain, IntervalDomain)
+    atom = domain.codes.get(None if value is None else sort_key(value))
+    if atom is not None:
+        return Place(atom, atom, atom + 1)
+    found = None
+    if value is not None and reach.between:
+        found = _between(value, column, reach.beyond)
+    elif value is not None and reach.steps:
+        found = _in_step(value, column)
+    return found or _anywhere(column, reach)
+
+
+def place_of_interval(code: int, column: Column, reach: Reach) -> Place | None:
+    """The same for the number of an interval, or OUTSIDE the range."""
+    if code != OUTSIDE and code < column.size:
+        return Place(code, code, code + 1)
+    if code == OUTSIDE and reach.beyond:  # NaN is in none of several intervals
+        return Place(0, 0, column.domain.width)
+    return _anywhere(column, reach)
+
+
+def _anywhere(column: Column, reach: Reach) -> Place | None:
+    if reach.top:
+        return Place(0, 0, column.domain.width)
+    return Place(0, 0, column.size) if reach.whole else None
+
+
+def _between(value: Value, column: Column, beyond: bool) -> Place | None:
+    values = column.domain.left_ends
+    width = len(values)
+    if width < 2:
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return Place(0, 0, width) if beyond else None
+    below = bisect.bisect_right(values, sort_key(value), key=sort_key) - 1
+    if not beyond and not 0 <= below < width - 1:
+        return None
+    if below <= 0:
+        return Place(0, 0, 2)
+    if below == width - 1:
+        return Place(below, below - 1, width)
+    return Place(below, below, below + 1, company=True)
+
+
+def _in_step(value: Value, column: Column) -> Place | None:
+    """The lowest step that holds the value and two of the column's, and that gives them its name.
+
+    Where a lower step holds the same two, a release may write that one: two days of July are
+    "1983-07" and not "1983", so February is not among them.
+    """
+    hierarchy, values = column.hierarchy, column.domain.left_ends
+    assert hierarchy is not None
+    assert hierarchy.extent is not None
+    for level in range(1, hierarchy.height):
+        span: Any = hierarchy.extent(level, value)
+        if span is None:
+            continue
+        start, stop = (bisect.bisect_left(values, end) for end in span)
+        if stop - start > 1 and hierarchy.level_of(start, stop, column.min_level) == level:
+            return Place(start, start, stop)
+    return None
+
+
+def population_source(policy: Policy, source: Source) -> Source | None:
+    """The population that a policy names, on the source's own engine; None if it names none.
+
+    One statement counts the people of both, so it is a table or query of the source's
+    database, or a file. It has every quasi-identifier of the source, in a type whose values
+    compare with the source's. Close the source, not this.
+    """
+    section = policy.section.population
+    if section is None:
+        return None
+    if section.file is None and not _is_beside_source(policy):
+        raise PolicyError(
+            f"{policy.origin}: population.connection: is another database than the source's; a "
+            "population is counted together with the source, so copy it into the source's "
+            "database, or give it as a file"
+        )
+    engine = source.engine
+    reading = engine.reading
+    try:
+        file = None if section.file is None else policy.folder / section.file
+        found = engine.source(table=section.table, query=section.query, file=file)
+    except EngineError as error:
+        raise EngineError(policy.hide(f"{policy.origin}: population: {error}")) from None
+    finally:
+        engine.reading = reading  # messages go on to speak of the source
+    _check_columns(policy, source, found)
+    return found
+
+
+@contextmanager
+def telling_of_population(policy: Policy, population: Source) -> Iterator[None]:
+    """What fails while the people of a population are counted says where they are."""
+    try:
+        yield
+    except SubjectError as error:
+        where = f"{policy.origin}: population: {population.name}"
+        raise SubjectError(f"{where}: {error}") from None
+    except EngineError:
+        _refuse_empty(policy, population)
+        raise
+
+
+def _refuse_empty(policy: Policy, population: Source) -> None:
+    if is_empty(population):
+        raise PolicyError(
+            f"{policy.origin}: population: {population.name} has no rows; name a table of the "
+            "people that those of the source are a part of, or leave `population` out"
+        )
+
+
+def _is_beside_source(policy: Policy) -> bool:
+    """Whether the population's address, if it has one, is that of the source."""
+    address = address_in(policy, policy.population_connection())
+    own = address_in(policy, policy.source_connection())
+    if address is None or address == own:
+        return True
+    return own is not None and same_database(own, address)
+
+
+def _check_columns(policy: Policy, source: Source, population: Source) -> None:
+    present = {info.name: info for info in population.columns}
+    subject = policy.section.population.subject if policy.section.population else None
+    wanted = [*policy.columns_with(Role.QUASI), *([] if subject is None else [subject])]
+    problems = [
+        f"column {name!r} is not in {population.name}. {suggest(name, present, 'Its columns:')}"
+        for name in dict.fromkeys(wanted)
+        if name not in present
+    ]
+    others = [
+        line
+        for name in policy.columns_with(Role.QUASI)
+        if name in present
+        for line in _differences(source.column(name), present[name])
+    ]
+    if others:  # an empty CSV file has no types, only text
+        refuse_empty(source)
+        _refuse_empty(policy, population)
+    problems += others
+    if problems:
+        raise misfit(f"{policy.origin}: population", problems)
+
+
+def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
+    """Texts are compared as they are stored, and instants as the session's time zone says."""
+    comparable = own.kind is other.kind
+    if own.kind is Kind.TEXT:
+        comparable = comparable and own.type == other.type
+    if own.kind is Kind.TIMESTAMP:
+        comparable = comparable and ("ZONE" in own.type) is ("ZONE" in other.type)
+    if not comparable:
+        yield (
+            f"column {own.name!r} is {other.type}, the source's is {own.type}; read the "
+            "population by a query that casts it"
+        )
+
+
+def population_of(
+    policy: Policy, source: Source, quasis: Sequence[Quasi], space: Space
+) -> Population:
+    """The people of the policy's population, counted by the groups of a space."""
+    others, subject = _named_population(policy, source)
+    with telling_of_population(policy, others):
+        return count_population(others, quasis, space, reaches_of(policy, source, space), subject)
+
+
+def people_of_population(policy: Policy, source: Source) -> int:
+    """All people of the policy's population, whether their values occur in the source or not."""
+    others, subject = _named_population(policy, source)
+    number: exp.Expr = exp.Star()
+    if subject is not None:
+        number = exp.Distinct(expressions=[exp.column(subject, quoted=True)])
+    count = exp.Count(this=number).as_("n", quoted=True)
+    query = exp.select(count).from_(others.relation.copy())
+    return int(others.engine.fetch(query).column(0)[0].as_py())
+
+
+def _named_population(policy: Policy, source: Source) -> tuple[Source, str | None]:
+    """The population, which a policy with k-map has, and the column that names its people."""
+    found, section = population_source(policy, source), policy.section.population
+    assert found is not None
+    assert section is not None
+    return found, section.subject
+
+
+def reaches_of(policy: Policy, source: Source, space: Space) -> list[Reach]:
+    """By column what its groups take in a release beside the values of the source."""
+    return [_reach(policy, source.column(column.name), column) for column in space.columns]
+
+
+def _reach(policy: Policy, info: ColumnInfo, column: Column) -> Reach:
+    levels = dict.fromkeys(column.levels[column.limits[0] :])
+    unlimited = dataclasses.replace(column, max_level=None)
+    *below, whole = (generalized_of(policy, info, unlimited, level) for level in levels)
+    unseen = policy.section.publish.unseen
+    steps = [each.spans for each in below if len(each.partition) < column.size]
+    # Neighbours that are no node list their values, and then so does the whole column.
+    of_nodes = column.family is not Family.CONTIGUOUS and column.domain.is_sorted
+    width = column.domain.width
+    all_values = Partition.from_groups([int(atom >= width) for atom in range(column.size)])
+    takes_top = unlimited.beyond_limits(all_values) is None and takes_unseen(
+        generalized_of(policy, info, unlimited, all_values), unseen
+    )
+    return Reach(
+        whole=whole.takes_all or takes_unseen(whole, unseen),
+        top=takes_top,
+        between=whole.by_intervals,
+        beyond=whole.by_intervals and whole.is_open,
+        steps=of_nodes and bool(steps) and None not in steps,
+    )
+
+
+def count_population(
+    source: Source,
+    quasis: Sequence[Quasi],
+    space: Space,
+    reaches: Sequence[Reach],
+    subject: str | None = None,
+) -> Population:
+    """Counts the people of a population by the places of their values among the groups of a space.
+
+    `reaches` has what the groups of each column take. People whom no group can take are left out.
+    """
+    counter = Counter(source, quasis, ())
+    for j, (counted, reach) in enumerate(zip(counter.atoms, reaches, strict=True)):
+        if isinstance(counted.domain, IntervalDomain) and reach.beyond:
+            expression = clamped_atom(counted.domain)
+            counter.atoms[j] = dataclasses.replace(counted, expression=expression)
+    table, tally = counter.people(subject)
+    found = [
+        _places(counted, column, reach, table[f"q{j}"])
+        for j, (counted, column, reach) in enumerate(
+            zip(counter.atoms, space.columns, reaches, strict=True)
+        )
+    ]
+    codes = np.column_stack([of_entries for _, of_entries in found])
+    known = (codes != OUTSIDE).all(axis=1)
+    numbers = (each[known] for each in (codes, tally.rows, tally.people, tally.mover))
+    return Population(tuple(places for places, _ in found), _summed(Tally(*numbers)))
+
+
+def _places(
+    counted: Counted, column: Column, reach: Reach, fetched: pa.ChunkedArray
+) -> tuple[tuple[Place, ...], Codes]:
+    """The places that there are, and the number of each entry's; OUTSIDE where it has none."""
+    found: list[Place | None]
+    entry: npt.NDArray[np.signedinteger[Any]]
+    if isinstance(column.domain, IntervalDomain):
+        numbers = numbers_of(fetched, null=column.domain.width)
+        distinct, entry = np.unique(numbers, return_inverse=True)
+        found = [place_of_interval(int(code), column, reach) for code in distinct]
+    else:
+        values, entry = dictionary(counted, fetched)
+        # Index -1 (NULL) picks the last entry.
+        found = [place_of(value, column, reach) for value in [*values, None]]
+    places = tuple(sorted({place for place in found if place is not None}))
+    number = {place: i for i, place in enumerate(places)}
+    codes = [OUTSIDE if place is None else number[place] for place in found]
+    return places, np.array(codes, dtype=np.int32)[entry.reshape(-1)]
+
+
+def _summed(tally: Tally) -> Tally:
+    """One entry for all values that have the same place."""
+    first, number = groups_of([*tally.codes.T, tally.mover])
+    rows, people = (
+        np.bincount(number, counts, len(first)).astype(np.int64)
+        for counts in (tally.rows, tally.people)
+    )
+    return Tally(tally.codes[first], rows, people, tally.mover[first])

@@ -1,0 +1,163 @@
+"""Opens what a policy names: the source, its population, what a release is written to.
+
+Nothing else may be written over these files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.counting.declared_columns import find_hierarchy
+from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
+from sqlanon.errors import (
+    DomainError,
+    EngineError,
+    HierarchyError,
+    PolicyError,
+    SchemeError,
+    VerificationError,
+)
+from sqlanon.evaluate import refuse_other_database
+from sqlanon.files import Used, refuse_used
+from sqlanon.policy import Policy
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the source comes from when it is not the policy's own: a connection, or data.
+
+    And whether the policy comes from a file, beside which certificates are written.
+    """
+
+    connection: Connection | None = None
+    data: Data | None = None
+    policy_is_file: bool = False
+
+    @property
+    def is_the_policys(self) -> bool:
+        return self.connection is None and self.data is None
+
+
+def open_policy_source(policy: Policy) -> Source:
+    """Opens the source that a policy names; relative paths start at the policy's folder."""
+    section = policy.section.source
+    if section.table is None and section.query is None and section.file is None:
+        raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
+    try:
+        return open_source(
+            connection=address_in(policy, policy.source_connection()),
+            table=section.table,
+            query=section.query,
+            file=None if section.file is None else policy.folder / section.file,
+            folders=folders_of(policy),
+        )
+    except EngineError as error:
+        # Engines name the address in their messages, and it may come from the environment.
+        hidden = policy.hide(str(error))
+        if hidden == str(error):
+            raise
+        raise EngineError(hidden) from None
+
+
+def folders_of(policy: Policy) -> list[Path]:
+    """The folders of the files that the source and the population of a policy name."""
+    sections = [policy.section.source, policy.section.population]
+    return [
+        folder
+        for section in sections
+        if section is not None
+        for folder in source_folders(
+            section.query, None if section.file is None else policy.folder / section.file
+        )
+    ]
+
+
+def address_in(policy: Policy, connection: str | None) -> str | None:
+    """An address of the policy; a relative path of a database starts at the policy's folder."""
+    try:
+        path = None if connection is None else database_path(connection)
+    except EngineError:
+        return connection  # refused where it is opened
+    if connection is None or path is None:
+        return connection
+    return f"{connection.partition(':')[0]}:///{policy.folder.absolute() / path}"
+
+
+def open_lent_source(policy: Policy, connection: Connection) -> Source:
+    """The policy's table or query on a connection of the caller."""
+    section = policy.section.source
+    if section.table is None and section.query is None:
+        found = "a file" if section.file is not None else "neither"
+        raise PolicyError(
+            f"{policy.origin}: source: with a connection it needs a table or query, found {found}"
+        )
+    return open_source(connection=connection, table=section.table, query=section.query)
+
+
+def is_empty(source: Source) -> bool:
+    """Whether a table has no rows."""
+    one = exp.select(exp.Literal.number(1).as_("n")).from_(source.relation.copy()).limit(1)
+    return not len(source.engine.fetch(one))
+
+
+def refuse_empty(source: Source) -> None:
+    """Refuses a source without rows, of which whatever else is said would mislead."""
+    if is_empty(source):
+        raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
+
+
+@contextmanager
+def telling_of_no_rows(source: Source) -> Iterator[None]:
+    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
+    try:
+        yield
+    except (DomainError, HierarchyError, SchemeError, VerificationError):
+        refuse_empty(source)
+        raise
+
+
+def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
+    """Every file that a policy names, and the policy's own."""
+    section = policy.section
+    used = []
+    if origin is None or origin.policy_is_file:
+        used.append(Used(Path(policy.origin), "the policy itself"))
+    if section.source.file is not None:
+        used.append(Used(policy.folder / section.source.file, "the source of the policy"))
+    if section.population is not None and section.population.file is not None:
+        used.append(Used(policy.folder / section.population.file, "the population of the policy"))
+    if section.publish.file is not None:
+        used.append(Used(policy.folder / section.publish.file, "where the policy publishes to"))
+    used += databases_of(policy)
+    for name, column in section.columns.items():
+        if isinstance(column.hierarchy, str):
+            path = find_hierarchy(column.hierarchy, policy.folder)
+            used.append(Used(path, f"the hierarchy of column {name!r}"))
+    return used
+
+
+def databases_of(policy: Policy) -> list[Used]:
+    """The database files of a policy's source, of its population and of its release."""
+    used = []
+    for address, role in (
+        (policy.source_connection(), "the database of the policy's source"),
+        (policy.population_connection(), "the database of the policy's population"),
+        (policy.publish_connection(), "the database that the policy publishes to"),
+    ):
+        with suppress(EngineError):  # an address that is wrong is refused where it is opened
+            full = address_in(policy, address)
+            path = None if full is None else database_path(full)
+            if path is not None:
+                used.append(Used(path, role))
+    return used
+
+
+def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
+    """Refuses a workspace that is something else, before it is opened or changed."""
+    refuse_used(path, files_of(policy, origin), "a workspace is a file of its own: name another")
+    refuse_other_database(path)

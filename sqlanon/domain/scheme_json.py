@@ -1,0 +1,361 @@
+"""scheme.json: a scheme in names and values, so that people can read it and it stays valid
+when other values join the data.
+
+    {"format": "sqlanon scheme", "version": 2, "recoding": "global",
+     "columns": {"age": {"cuts": [25, 40, 60]},
+                 "education": {"groups": [["10th", "11th"], ["Bachelors"]]},
+                 "race": {"level": 1, "hierarchy": "5f0c…"}},
+     "domains": {"age": {"values": [17, 18, 19, …], "null": true}},
+     "required_k": 5}
+
+`recoding` says how the scheme generalizes; "global" is one partition per column, in `columns`.
+`domains` lists the values of columns whose domain was observed in the data, so that a later
+run knows which values are new. `required_k` is the k that the scheme was scored for, where that
+is not the policy's.
+
+A reference names a scheme: scheme.json, result.json (its chosen solution), or result.json#N.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from sqlanon.documents import RESULT_FORMAT, SCHEME_FORMAT, read_json, version_of
+from sqlanon.domain.atoms import ValueDomain
+from sqlanon.domain.column import Column, Family
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.scheme import Scheme
+from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
+from sqlanon.errors import DomainError, NoSolutionError, SchemeError
+
+VERSION = 2
+"""The version of scheme and result files that is written; older ones are read."""
+
+RECODING = "global"
+FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy", "null"}}
+"""The ways to write a partition, each with the keys that may stand beside it."""
+
+
+def to_document(scheme: Scheme) -> dict[str, Any]:
+    """The scheme as the JSON document of a scheme file."""
+    pairs = zip(scheme.columns, scheme.partitions, strict=True)
+    document: dict[str, Any] = {
+        "format": SCHEME_FORMAT,
+        "version": VERSION,
+        "recoding": RECODING,
+        "columns": {c.name: _written(c, p) for c, p in pairs},
+    }
+    if scheme.required_k is not None:
+        document["required_k"] = scheme.required_k
+    domains = observed_domains(scheme.columns)
+    return {**document, "domains": domains} if domains else document
+
+
+def observed_domains(columns: Sequence[Column]) -> dict[str, dict[str, Any]]:
+    """The values of the columns whose domain comes from the data."""
+    return {
+        c.name: {"values": [*map(json_value, c.domain.values)], "null": c.domain.has_null}
+        for c in columns
+        if isinstance(c.domain, ValueDomain) and c.domain.is_observed
+    }
+
+
+def listed_values(document: Mapping[str, Any], name: str, origin: str) -> list[Any] | None:
+    """The values that a document lists for a column, with None for NULL; None if it lists none."""
+    domain = document["domains"].get(name)
+    if domain is None:
+        return None
+    values = domain.get("values") if isinstance(domain, Mapping) else None
+    listed = [*values, *[None] * bool(domain.get("null"))] if isinstance(values, list) else []
+    if not listed:
+        raise SchemeError(f"{origin}: domains: column {name!r}: expected a list of values")
+    return listed
+
+
+def mentions_null(entry: Any) -> bool:
+    """Whether an entry of a scheme file says that its column had NULLs."""
+    if not isinstance(entry, Mapping):
+        return False
+    groups = entry.get("groups")
+    listed = isinstance(groups, list) and any(isinstance(g, list) and None in g for g in groups)
+    return listed or "null" in entry
+
+
+def upgraded(document: Any, origin: str = "scheme") -> dict[str, Any]:
+    """A scheme's document of any version in the form of the newest."""
+    if not isinstance(document, Mapping):
+        document = {}
+    version = version_of(document, SCHEME_FORMAT, VERSION, origin, SchemeError)
+    recoding = document.get("recoding", RECODING)
+    if recoding != RECODING:
+        raise SchemeError(
+            f"{origin}: recoding {recoding!r} is not supported; this sqlanon reads {RECODING!r}"
+        )
+    if not isinstance(document.get("columns"), Mapping):
+        raise SchemeError(
+            f'{origin}: is no result of a search and no scheme; expected an object with "columns"'
+        )
+    domains = document.get("domains", {})
+    if not isinstance(domains, Mapping):
+        raise SchemeError(f"{origin}: domains: expected columns with their values")
+    if version == 1:
+        domains = {name: _upgraded_domain(domain) for name, domain in domains.items()}
+    newest = {"format": SCHEME_FORMAT, "version": VERSION, "recoding": recoding}
+    return {**newest, **document, "version": VERSION, "domains": domains}
+
+
+def _upgraded_domain(domain: Any) -> Any:
+    """Version 1 listed the values of a column, with null among them."""
+    if not isinstance(domain, list):
+        return domain
+    return {"values": [v for v in domain if v is not None], "null": None in domain}
+
+
+def from_document(document: Any, columns: Sequence[Column], origin: str = "scheme") -> Scheme:
+    """The scheme that a document means for these columns; every mistake is a SchemeError."""
+    document = upgraded(document, origin)
+    given = document["columns"]
+    names = [c.name for c in columns]
+    for name in given:
+        if name not in names:
+            near = get_close_matches(str(name), names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
+            raise SchemeError(f"{origin}: {name!r} is not a quasi-identifier of the policy{hint}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise SchemeError(f"{origin}: no partition for {', '.join(map(repr, missing))}")
+    partitions = [_read(c, given[c.name], f"{origin}: column {c.name!r}") for c in columns]
+    required_k = document.get("required_k")
+    if required_k is not None and (type(required_k) is not int or required_k < 1):
+        raise SchemeError(
+            f"{origin}: required_k is {required_k!r}, expected a whole number of at least 1"
+        )
+    return Scheme(tuple(columns), tuple(partitions), required_k=required_k)
+
+
+def write_document(document: Mapping[str, Any], path: str | Path) -> None:
+    """Writes JSON; a new file is for its owner only, because it may list observed values."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    try:
+        with open(path, "w", encoding="utf-8", opener=_for_its_owner) as file:
+            file.write(text + "\n")
+    except OSError as error:
+        raise SchemeError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _written(column: Column, partition: Partition) -> dict[str, Any]:
+    level = column.level_of(partition)
+    if column.family is Family.FULL_DOMAIN and level is not None:
+        entry: dict[str, Any] = {"level": level}
+        if column.hierarchy is not None:
+            entry["hierarchy"] = column.hierarchy.fingerprint
+        if column.domain.has_null:
+            entry["null"] = "apart" if partition.cuts else "merged"
+        return entry
+    domain = column.domain
+    if domain.is_sorted:
+        starts = [start for start, _ in partition.runs[1:] if start < domain.width]
+        entry = {"cuts": [json_value(domain.left_ends[start]) for start in starts]}
+        if domain.has_null:
+            entry["null"] = "apart" if partition.cuts else "merged"
+        return entry
+    return {
+        "groups": [
+            [json_value(domain.left_ends[a]) if a < domain.width else None for a in range(*run)]
+            for run in partition.runs
+        ]
+    }
+
+
+def _read(column: Column, entry: Any, where: str) -> Partition:
+    partition = _read_form(column, entry, where)
+    beyond = column.beyond_limits(partition)
+    if beyond is not None:
+        raise SchemeError(f"{where}: its partition {beyond}")
+    return partition
+
+
+def _read_form(column: Column, entry: Any, where: str) -> Partition:
+    forms = [form for form in FORMS if isinstance(entry, Mapping) and form in entry]
+    if len(forms) != 1:
+        raise SchemeError(f"{where}: expected one of {', '.join(FORMS)}, found {entry!r}")
+    form = forms[0]
+    extra = set(entry) - {form} - FORMS[form]
+    if extra:
+        raise SchemeError(f"{where}: unknown key {min(map(str, extra))!r} beside {form!r}")
+    if form == "level":
+        return _read_level(column, entry, where)
+    if not isinstance(entry[form], list):
+        raise SchemeError(f"{where}: {form} is not a list")
+    if form == "cuts":
+        return _read_cuts(column, entry, where)
+    return _read_groups(column, entry["groups"], where)
+
+
+def _read_level(column: Column, entry: Mapping[str, Any], where: str) -> Partition:
+    level = entry["level"]
+    if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= column.height:
+        raise SchemeError(f"{where}: level {level!r} is not one of 0 to {column.height}")
+    known = column.hierarchy.fingerprint if column.hierarchy else None
+    if entry.get("hierarchy", known) != known:
+        raise SchemeError(
+            f"{where}: the hierarchy has changed since the scheme was written, so level {level} "
+            "may mean something else; search again, or write the scheme as groups"
+        )
+    return column.levels[level]
+
+
+def _read_cuts(column: Column, entry: Mapping[str, Any], where: str) -> Partition:
+    domain = column.domain
+    if not domain.is_sorted:
+        raise SchemeError(f"{where}: cuts need an ordered column; write groups or a level")
+    atoms = {sort_key(v): i for i, v in enumerate(domain.left_ends)}
+    positions = set()
+    for raw in entry["cuts"]:
+        atom = atoms.get(sort_key(_value(raw, column, where)))
+        if not atom:
+            near = ", ".join(format_value(v) for v in domain.left_ends[1:6])
+            raise SchemeError(
+                f"{where}: {raw!r} is not a place to cut; cuts are left ends of atoms "
+                f"other than the first: {near or 'none'}{', …' if domain.width > 6 else ''}"
+            )
+        positions.add(atom - 1)
+    null = entry.get("null")
+    if null not in (None, "apart", "merged"):
+        raise SchemeError(f'{where}: null is {null!r}, not "apart" or "merged"')
+    if domain.has_null:
+        if null is None:
+            raise SchemeError(f'{where}: the column has NULLs; say "null": "apart" or "merged"')
+        if null == "merged" and positions:
+            raise SchemeError(f"{where}: NULL can be merged only when there are no cuts")
+        if null == "apart" and domain.width:
+            positions.add(column.positions - 1)
+    return Partition(column.size, tuple(sorted(positions)))
+
+
+def _read_groups(column: Column, groups: Sequence[Any], where: str) -> Partition:
+    domain = column.domain
+    atoms: dict[object, int] = {sort_key(v): i for i, v in enumerate(domain.left_ends)}
+    if domain.has_null:
+        atoms[None] = domain.width
+    group_of: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        if not isinstance(group, list) or not group:
+            raise SchemeError(f"{where}: group {number + 1} is not a list of values")
+        for raw in group:
+            key = None if raw is None else sort_key(_value(raw, column, where))
+            if key not in atoms:
+                raise SchemeError(f"{where}: {raw!r} is not in the domain")
+            if atoms[key] in group_of:
+                twice = "in two groups" if group_of[atoms[key]] != number else "listed twice"
+                raise SchemeError(f"{where}: {raw!r} is {twice}")
+            group_of[atoms[key]] = number
+    missing = [i for i in range(column.size) if i not in group_of]
+    if missing:
+        names = [domain.atom_label(i) if i < domain.width else "NULL" for i in missing[:5]]
+        raise SchemeError(f"{where}: no group has {', '.join(map(repr, names))}")
+    try:
+        partition = Partition.from_groups([group_of[i] for i in range(column.size)])
+    except SchemeError as error:
+        raise SchemeError(f"{where}: {error}") from None
+    if not column.is_canonical(partition):
+        raise SchemeError(
+            f"{where}: null shares a group with values; it stands apart or all is one"
+        )
+    return partition
+
+
+def _value(raw: Any, column: Column, where: str) -> Value:
+    try:
+        return parse_value(raw, column.domain.kind)
+    except DomainError as error:
+        raise SchemeError(f"{where}: {error}") from None
+
+
+def read_document(reference: str | Path) -> dict[str, Any]:
+    """The document of a scheme file, or of a solution in a result file.
+
+    `result.json` stands for its chosen solution, `result.json#2` for solution 2, counted
+    from 0 as in the file.
+    """
+    result, solution = read_result(reference), solution_in(reference)
+    if result is None:
+        path, number = split_reference(reference)
+        if number:
+            raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
+        return upgraded(read_json(path, SchemeError), str(reference))
+    parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
+    parts |= {"recoding": result.get("recoding", RECODING)}
+    parts |= {key: solution[key] for key in ("columns", "required_k") if key in solution}
+    return upgraded(parts, str(reference))
+
+
+def read_result(reference: str | Path) -> Mapping[str, Any] | None:
+    """The whole result that a reference names a solution of; None for a scheme file."""
+    document = read_json(split_reference(reference)[0], SchemeError)
+    is_result = isinstance(document, Mapping) and "solutions" in document
+    return document if is_result else None
+
+
+def solution_in(reference: str | Path) -> Mapping[str, Any]:
+    """The solution that a reference names, with its scores; empty for a scheme file."""
+    result = read_result(reference)
+    if result is None:
+        return {}
+    return _solution(result, split_reference(reference)[1], str(reference))
+
+
+def split_reference(reference: str | Path) -> tuple[Path, str]:
+    """The file that a reference names, and the number of the solution, empty without one."""
+    path, number = str(reference), ""
+    if "#" in path and not Path(path).exists():  # a folder's or file's own name may have one
+        path, _, number = path.rpartition("#")
+        if path and not number:
+            raise SchemeError(
+                f"{str(reference)!r} names no solution; put its number behind the #, or leave both "
+                "away for the chosen one"
+            )
+    if not path:
+        raise SchemeError(
+            f"{str(reference)!r} names no scheme; give scheme.json, result.json or result.json#N"
+        )
+    return Path(path), number
+
+
+def _solution(result: Mapping[str, Any], number: str, origin: str) -> Mapping[str, Any]:
+    """The solution with a number, or the chosen one."""
+    solutions = result["solutions"]
+    version_of(result, RESULT_FORMAT, VERSION, origin, SchemeError)
+    if not isinstance(solutions, list) or not all(isinstance(s, Mapping) for s in solutions):
+        raise SchemeError(
+            f"{origin}: is damaged: solutions is not a list of solutions; search again"
+        )
+    if not solutions:
+        raise SchemeError(f"{origin}: is damaged: it has no solutions; search again")
+    chosen = number or result.get("chosen")
+    if chosen is None:
+        held = next((i for i, each in enumerate(solutions) if each.get("feasible") is True), None)
+        if held is not None:  # a walk that was left before a solution was taken
+            raise SchemeError(
+                f"{origin}: none of its solutions was chosen; name one, such as {origin}#{held}"
+            )
+        names = f"; to use one that falls short, name it, such as {origin}#0"
+        raise NoSolutionError(
+            f"{origin}: the search found no solution that reaches the required privacy, so none "
+            f"is chosen; search again with weaker requirements or a higher suppression limit{names}"
+        )
+    if not str(chosen).isdecimal() or int(chosen) >= len(solutions):
+        raise SchemeError(
+            f"{origin}: there is no solution {chosen}; they are numbered 0 to {len(solutions) - 1}"
+        )
+    found: Mapping[str, Any] = solutions[int(chosen)]
+    return found

@@ -1,0 +1,421 @@
+"""What the rest of the code sees of a database: statements in, Arrow tables out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.engines.tracer import Tracer
+from sqlanon.errors import EngineError, PublishError
+from sqlanon.render import in_dialect
+from sqlanon.wording import brief_list, suggest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Data: TypeAlias = "pd.DataFrame | pa.Table"
+"""Rows in this process."""
+
+Connection: TypeAlias = Any
+"""An open connection of the caller: of the driver of any engine in the registry."""
+
+
+def is_dataframe(found: object) -> TypeGuard[pd.DataFrame]:
+    """Whether an object is a pandas DataFrame; nothing is one before pandas is imported."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(found, pandas.DataFrame)
+
+
+class Kind(StrEnum):
+    """What a column's values are; decides their order, spelling and arithmetic."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether neighbours have a natural meaning, so that groups read as intervals."""
+        return self not in (Kind.BOOLEAN, Kind.TEXT)
+
+
+SqlText: TypeAlias = exp.Expr | str
+"""An expression, or text that is already in the engine's dialect."""
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """A column of a relation. `kind` is None for a type that sqlanon cannot work with."""
+
+    name: str
+    kind: Kind | None
+    type: str
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class ColumnDetails:
+    """A column as the catalog knows it; `default` is the SQL of its default or generation."""
+
+    name: str
+    type: str
+    nullable: bool
+    comment: str | None = None
+    default: str | None = None
+    is_generated: bool = False
+
+
+@dataclass(frozen=True)
+class TableDetails:
+    """A table or view as the catalog knows it.
+
+    table          its full name
+    constraints    the SQL of its keys and checks; NOT NULL is said of the columns
+    indexes        the names of its indexes
+    referenced_by  other tables whose foreign keys refer to it
+    views          views whose text reads a table of this name
+    """
+
+    table: exp.Table
+    is_view: bool
+    comment: str | None = None
+    columns: tuple[ColumnDetails, ...] = ()
+    constraints: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+    referenced_by: tuple[str, ...] = ()
+    views: tuple[exp.Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a relation reads in the end: tables by their full names, through views and queries.
+
+    `only_tables` is False where it also reads something else, such as a file. `named` are the
+    tables and views that the relation, or a view or macro that it uses, names anywhere.
+    """
+
+    tables: tuple[exp.Table, ...]
+    only_tables: bool
+    named: tuple[exp.Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a database can do beyond the SQL that all of them share.
+
+    transactional_ddl  CREATE, ALTER and DROP obey transactions, so that a release appears whole
+                       or not at all
+    renames            ALTER TABLE … RENAME TO works there too; else a verified table is copied
+    asof_join          finds the nearest row of a list by an ASOF join
+    comments           tables, views and columns have comments
+    guarded_views      a window's count in a view is complete before a reader's conditions on it
+    files              reads and writes CSV and Parquet files, and reads data of this process
+    """
+
+    transactional_ddl: bool = True
+    renames: bool = True
+    asof_join: bool = False
+    comments: bool = False
+    guarded_views: bool = False
+    files: bool = False
+
+
+class Engine(Protocol):
+    """One open database. Every failure of the database is an EngineError."""
+
+    dialect: ClassVar[str]  # sqlglot's name of it
+    can: ClassVar[Capabilities]
+    tracer: Tracer
+    owned: bool  # False for a connection that a caller lends
+    reading: str  # in messages: the source that was opened here last
+
+    @classmethod
+    def open(
+        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+    ) -> Self:
+        """The database at an address; where it reads files, those in `folders`.
+
+        A database in memory writes what does not fit there to the folder `spill`.
+        """
+
+    @classmethod
+    def adopt(cls, connection: Connection) -> Self:
+        """The database of a caller's connection, which stays open and as it is."""
+
+    @classmethod
+    def database_path(cls, address: str) -> Path | None:
+        """The file of an address; None for a database in memory or on a server."""
+
+    @classmethod
+    def open_for_publishing(
+        cls,
+        source: str | Connection | None,
+        *,
+        target: str | None,
+        file: Path | None,
+        read_only: bool,
+        folders: Iterable[Path],
+    ) -> Opened:
+        """See `registry.open_for_publishing`."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The version of the database, and of its driver if that has another, by name."""
+
+    def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
+        """The whole result of one query.
+
+        Parameters are secrets: neither the tracer nor the message of an error shows them.
+        """
+
+    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
+        """Executes one statement to its end, with parameters as in `fetch`."""
+
+    def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
+        """The columns of a relation that can stand in FROM, in their order."""
+
+    def close(self) -> None:
+        """Gives back what the engine opened itself; a second call does nothing."""
+
+    def source(
+        self,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        file: str | Path | None = None,
+        data: Data | None = None,
+    ) -> Source:
+        """Exactly one of a table, a query, a file or data as a source."""
+
+    def as_written(self, source: Source, path: str | Path, columns: Collection[str]) -> Source:
+        """The CSV file that a source reads, some of its columns as the texts of their fields.
+
+        1.0 and 1.00 differ there, and so do an empty field, which is NULL, and a quoted empty
+        one, which is an empty text. The other columns are as in the source, but that dates and
+        times are texts, equal ones for equal values. For engines with files.
+        """
+
+    def attach(self, path: Path, *, read_only: bool, name: str | None = None) -> str:
+        """Opens a further database file; answers with its name here. For engines with files."""
+
+    def table(self, name: str) -> exp.Table:
+        """The table that a name of a policy means: table, schema.table or with its catalog."""
+
+    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
+        """The text of a sum over all rows: 16 hexadecimal digits as a number without a sign.
+
+        It must not overflow for any number of rows.
+        """
+
+    def begin(self) -> None:
+        """Begins a transaction; until it ends, what the catalog knows may be asked once."""
+
+    def commit(self) -> None:
+        """Ends the transaction; on an error it may still be there."""
+
+    def roll_back(self) -> None:
+        """Ends a transaction that has failed, if it is still there after the failure."""
+
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; asking does not disturb it."""
+
+    def locate(self, table: exp.Table, *, to_create: bool = False) -> exp.Table:
+        """The full name of a table or view, whether it exists or not.
+
+        `to_create` answers for a permanent table, which temporary ones do not hide.
+        """
+
+    def details(self, table: exp.Table) -> TableDetails | None:
+        """What the catalog knows of a table or view by its full name; None if there is none."""
+
+    def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+        """Permanent tables whose name starts with `prefix` and whose comment is `comment`."""
+
+    def reads(self, relation: exp.Expr) -> Reads:
+        """The tables that a relation reads."""
+
+    def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
+        """Whether a relation reads a file that exists; None where that cannot be told."""
+
+    def temporary(self, name: str) -> exp.Table:
+        """The full name of a temporary table."""
+
+    def refuse_hidden_functions(self) -> None:
+        """Raises an EngineError where functions of users hide built-in ones of the same name."""
+
+    def database_files(self) -> tuple[Path, ...]:
+        """The files of all databases that are open here for writing."""
+
+    def file_of(self, table: exp.Table) -> Path | None:
+        """The file of the database that a table by its full name is in; None if in none."""
+
+    def stale_spill_files(self) -> tuple[Path, ...]:
+        """What the database wrote for want of memory in processes that have died."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An engine to publish with; `catalog` is the database of the target's names, if another."""
+
+    engine: Engine
+    catalog: str | None = None
+
+    def table(self, name: str) -> exp.Table:
+        """The table that a name of the target means: table or schema.table."""
+        if self.catalog is None:
+            return self.engine.table(name)
+        table = parse_table(name)
+        if table.catalog:
+            raise EngineError(
+                f"{name!r} names a database, but the target's database is given by its address. "
+                "Write table or schema.table."
+            )
+        return exp.table_(table.name, table.db or "main", self.catalog, quoted=True)
+
+
+@dataclass(frozen=True, repr=False)
+class Source:
+    """A relation on an engine: what a policy reads.
+
+    `relation` can stand in FROM: a table, a subquery with an alias, or a call of a table
+    function. `name` is for messages and reports, never for SQL.
+    """
+
+    engine: Engine
+    relation: exp.Expr
+    name: str
+    columns: tuple[ColumnInfo, ...]
+
+    @classmethod
+    def of(cls, engine: Engine, relation: exp.Expr, name: str = "the table") -> Source:
+        """A relation with its columns, which the engine is asked for."""
+        return cls(engine, relation, name, engine.columns(relation))
+
+    def __repr__(self) -> str:
+        names = brief_list([column.name for column in self.columns])
+        return f"<Source {brief_list([self.name], width=100)}: {names}>"
+
+    def column(self, name: str) -> ColumnInfo:
+        """The column of exactly this name, or an EngineError that proposes others."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        hint = suggest(name, [column.name for column in self.columns], "Its columns:")
+        raise EngineError(f"Source {self.name!r} has no column {name!r}. {hint}")
+
+
+def parse_table(name: str) -> exp.Table:
+    """The table that a name with up to three parts means.
+
+    A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
+    """
+    try:
+        parsed = exp.to_table(name, dialect="duckdb")
+    except (sqlglot.ParseError, sqlglot.TokenError, ValueError):  # ValueError: of "../../x"
+        parsed = None
+    # A function call and a fourth part are no Identifier.
+    if not parsed or not isinstance(parsed.this, exp.Identifier) or not parsed.name:
+        raise EngineError(
+            f"{name!r} is not the name of a table. Write table, schema.table or "
+            'catalog.schema.table, with "double quotes" around unusual parts.'
+        )
+    return exp.table_(parsed.name, parsed.db or None, parsed.catalog or None, quoted=True)
+
+
+COMPLETED = "sqlanon_completed"
+"""Marks a name in a syntax tree to which an engine has added its database."""
+
+
+def as_given(relation: exp.Expr) -> exp.Expr:
+    """A relation to show: its names as they were before an engine completed them."""
+    given = relation.copy()
+    for table in given.find_all(exp.Table):
+        if table.meta.pop(COMPLETED, False):
+            table.set("catalog", None)
+    return given
+
+
+def spelled(table: exp.Table) -> str:
+    """A table's full name, with quotes around the parts that need them; `parse_table` reads it."""
+    return ".".join(exp.to_identifier(part.name).sql("duckdb") for part in table.parts)
+
+
+def render_statement(statement: SqlText, dialect: str) -> str:
+    """The text of a statement; identifiers of an expression are quoted, text stays as it is."""
+    if isinstance(statement, str):
+        return statement
+    return in_dialect(statement, dialect).sql(dialect, identify=True)
+
+
+UNCHANGED = "Nothing was changed."
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[bool]:
+    """A transaction around the block; yields whether it is one that the caller has begun.
+
+    A transaction of our own is committed at the end of the block, or rolled back when an
+    exception leaves it. One of the caller is neither begun nor ended here.
+    """
+    if not engine.can.transactional_ddl:
+        raise PublishError(
+            f"{engine.dialect} makes tables outside transactions, so a release could appear half"
+        )
+    if not engine.owned and engine.in_transaction():
+        with _explained("The transaction is yours: roll it back."):
+            yield True
+        return
+    engine.begin()
+    try:
+        with _explained(UNCHANGED):
+            yield False
+            engine.commit()
+    except BaseException:
+        engine.roll_back()
+        raise
+
+
+@contextmanager
+def _explained(outcome: str) -> Iterator[None]:
+    try:
+        yield
+    except EngineError as error:
+        raise PublishError(f"{error} {outcome}") from error
+
+
+def numbers_of(column: pa.ChunkedArray | pa.Array, null: int = 0) -> npt.NDArray[np.int64]:
+    """The whole numbers of a fetched column, with `null` in place of NULL.
+
+    Where pandas is installed, pyarrow imports it for its own conversions, which takes longer than
+    a small search.
+    """
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = [_numbers_in(chunk, null) for chunk in chunks if len(chunk)]
+    return np.concatenate(parts).astype(np.int64, copy=False) if parts else np.zeros(0, np.int64)
+
+
+def _numbers_in(chunk: pa.Array, null: int) -> npt.NDArray[Any]:
+    if not pa.types.is_integer(chunk.type):  # a database may add up into decimals
+        chunk = chunk.cast(pa.int64())
+    valid, data = chunk.buffers()
+    dtype, start, size = np.dtype(str(chunk.type)), chunk.offset, len(chunk)
+    found = np.frombuffer(data, dtype, size, start * dtype.itemsize)
+    if not chunk.null_count:
+        return found
+    bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[start : start + size]
+    return np.where(bits, found, null)

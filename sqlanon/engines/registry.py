@@ -1,0 +1,230 @@
+"""The engines by the scheme of an address and by the driver of a connection, imported late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from sqlanon.engines.protocol import Connection, Data, Engine, Opened, Source
+from sqlanon.errors import EngineError
+from sqlanon.files import folder_of
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An engine: its class or where that is, the type of its connections, its addresses."""
+
+    engine: str | type[Engine]
+    connection: str
+    addresses: str
+
+    def load(self) -> type[Engine]:
+        if not isinstance(self.engine, str):
+            return self.engine
+        module, name = self.engine.split(":")
+        return cast(type[Engine], getattr(import_module(module), name))
+
+
+ENGINES = {
+    "duckdb": Entry(
+        "sqlanon.engines.duckdb:DuckDBEngine",
+        "duckdb.DuckDBPyConnection",
+        "duckdb:///relative.duckdb, duckdb:////absolute/path.duckdb or duckdb:// for a database "
+        "in memory",
+    ),
+}
+"""By the scheme of an address."""
+
+EMBEDDED = "duckdb"
+"""The engine of files, of data of this process, and of a database file by its bare path."""
+
+DATABASE_FILES = (".duckdb", ".ddb", ".db")
+"""How names of database files usually end."""
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
+"""Files that can be a source."""
+
+
+def is_csv(path: str | Path) -> bool:
+    """Whether a file holds values as texts, by its suffix."""
+    return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
+
+
+def is_connection(value: object) -> bool:
+    """Whether a value is an open connection of a known driver."""
+    return _of_connection(value) is not None
+
+
+def _of_connection(value: object) -> Entry | None:
+    # The modules of drivers that are written in C have names with a _.
+    types = {f"{each.__module__.lstrip('_')}.{each.__name__}" for each in type(value).__mro__}
+    return next((each for each in ENGINES.values() if each.connection in types), None)
+
+
+def _of_address(address: str) -> Entry:
+    known = "; ".join(each.addresses for each in ENGINES.values())
+    scheme, separator, _ = address.partition("://")
+    if not separator:
+        meant = ""
+        if Path(address).suffix in DATABASE_FILES or Path(address).is_file():
+            meant = f" Did you mean {file_address(address)}?"
+        raise EngineError(f"{address!r} is not the address of a database.{meant} Use {known}.")
+    if scheme not in ENGINES:
+        raise EngineError(f"{scheme!r} in {address!r} is not a known engine. Use {known}.")
+    return ENGINES[scheme]
+
+
+def _engine_of(connection: str | Connection | None) -> type[Engine]:
+    if connection is None:
+        return ENGINES[EMBEDDED].load()
+    if isinstance(connection, str):
+        return _of_address(connection).load()
+    entry = _of_connection(connection)
+    if entry is None:
+        raise EngineError(
+            "A connection is an address or an open connection of a known database, "
+            f"not {type(connection).__name__}."
+        )
+    return entry.load()
+
+
+def open_engine(
+    connection: str | Connection | None,
+    *,
+    read_only: bool = True,
+    folders: Iterable[Path] = (),
+    spill: Path | None = None,
+) -> Engine:
+    """The engine of an address or of a caller's open connection; None is a new one in memory.
+
+    `read_only` applies to databases that are opened here, and what is opened here reads files in
+    `folders` and the database's own folder only. What a database in memory has no room for goes
+    to the folder `spill`. A caller's connection stays as it is; functions
+    of it that hide built-in ones are refused.
+    """
+    engine = _engine_of(connection)
+    if connection is not None and not isinstance(connection, str):
+        return engine.adopt(connection)
+    address = connection or f"{EMBEDDED}://"
+    return engine.open(address, read_only=read_only, folders=folders, spill=spill)
+
+
+def file_address(path: str | Path) -> str:
+    """The address of a database file."""
+    return f"{EMBEDDED}:///{path}"
+
+
+def database_path(address: str) -> Path | None:
+    """The file that an address names; None for a database in memory or on a server."""
+    return _of_address(address).load().database_path(address)
+
+
+def same_database(one: str, other: str) -> bool:
+    """Whether two addresses lead to one database; two in memory are two."""
+    if one == other:
+        return True
+    try:
+        paths = database_path(one), database_path(other)
+    except EngineError:
+        return False  # of no engine that is known here
+    first, second = paths
+    if first is None or second is None:
+        return False
+    return first.exists() and second.exists() and first.samefile(second)
+
+
+def open_source(
+    *,
+    connection: str | Connection | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    file: str | Path | None = None,
+    data: Data | None = None,
+    read_only: bool = True,
+    folders: Iterable[Path] = (),
+) -> Source:
+    """Opens exactly one of a table, a query, a file, or data in this process.
+
+    `connection` is an address (see open_engine) or an open connection of the caller; without
+    one, a database in memory reads the file, the data or the query. What is opened here reads
+    the folders of the database, of the file or of the files that the query names, and `folders`.
+    Close the source's engine when done; a caller's connection stays open.
+    """
+    given = {"table": table, "query": query, "file": file, "data": data}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise EngineError(
+            "A source is exactly one of table, query, file or data; "
+            f"given: {', '.join(named) or 'none'}."
+        )
+    if table is not None and connection is None:
+        raise EngineError(f"Table {table!r} needs a connection: {ENGINES[EMBEDDED].addresses}.")
+    engine = open_engine(
+        connection, read_only=read_only, folders=[*folders, *source_folders(query, file)]
+    )
+    try:
+        return engine.source(table=table, query=query, file=file, data=data)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def open_table(engine: Engine, name: str) -> Source:
+    """A further table or view on an engine that is open; messages go on to name the source."""
+    relation = engine.table(name)
+    return Source(engine, relation, name, engine.columns(relation))
+
+
+def open_for_publishing(
+    source: str | Connection | None,
+    *,
+    target: str | None = None,
+    file: Path | None = None,
+    read_only: bool = False,
+    folders: Iterable[Path] = (),
+) -> Opened:
+    """The engine that reads a source and writes a release.
+
+    `source` is the source's address or open connection, None for files and data of this
+    process. The release goes into the source's own database unless `target` is the address of
+    another one (made if it does not exist, for its owner only) or `file` the name of a file.
+    Close every other engine of the same database first, then open the source on the new engine
+    with its `source`: unqualified names mean what they meant in the source's database.
+
+    With `read_only` nothing can be written, and no database is made: one that does not exist
+    is an empty one in memory, of the same name. What is opened here reads and writes the folders
+    of both databases and of the file, and `folders`.
+    """
+    if file is not None:
+        folders = (*folders, folder_of(file))
+    elif target is None and source is None:
+        raise EngineError("A release needs a place: a database or a file.")
+    elif isinstance(source, str) and target is not None and same_database(source, target):
+        target = None
+    if target is not None and not isinstance(source, str | None):
+        raise EngineError(
+            "With a connection of your own the release stays in a database of that connection. "
+            "Attach the other database there, and name it in the target."
+        )
+    engine = _engine_of(target if source is None else source)
+    if target is not None and _engine_of(target) is not engine:
+        raise EngineError(
+            f"The source and {target!r} are of two engines, and a release is made by one. "
+            "Publish into the source's database."
+        )
+    return engine.open_for_publishing(
+        source, target=target, file=file, read_only=read_only, folders=tuple(folders)
+    )
+
+
+def source_folders(query: str | None, file: str | Path | None) -> list[Path]:
+    """The folders that a query or a file of a source names."""
+    named = []
+    if query is not None:
+        from sqlanon.engines.duckdb_sources import folders_in
+
+        named = folders_in(query)
+    return named if file is None else [*named, folder_of(Path(file))]

@@ -1,0 +1,292 @@
+"""Judging classes by privacy models: which way, and the way for few values, in SQL.
+
+A class is bad if it violates a model, or is smaller than the k that is required beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.domain import Codes, Histogram, Tally
+from sqlanon.errors import EvaluationError
+from sqlanon.evaluate.coding import Numbers, joined
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
+from sqlanon.evaluate.population_masks import PopulationMasks
+from sqlanon.evaluate.value_counts import (
+    CountCells,
+    Demands,
+    Packing,
+    ValueSets,
+    of_people,
+    of_rows,
+)
+from sqlanon.evaluate.value_lists import ManyValues
+from sqlanon.metrics import UNBOUNDED, Detail, Ints
+from sqlanon.privacy import Model
+from sqlanon.render import Sql, render
+
+MOST_COUNTS = 128
+"""So many values of sensitive columns have counts of their own in every class; of more, a class
+lists those that it holds."""
+
+
+class Judge(Protocol):
+    """How a batch is asked which classes its schemes have and which of these are bad.
+
+    The query gives, once `read`, by candidate, badness and size what the classes are, and with
+    is_class = 1 each class that a rule may suppress.
+    """
+
+    asks_for_details: bool
+    can_roll_up: bool
+
+    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql: ...
+
+    def tables(self, name: str, layout: Layout) -> dict[str, dict[str, Numbers]]: ...
+
+    def table_names(self, name: str) -> tuple[str, ...]: ...
+
+    def read(
+        self, found: Mapping[str, Ints], layout: Layout, detail: Detail
+    ) -> dict[str, Ints]: ...
+
+
+def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
+    """A judge for demands that there are."""
+    if not demands.models:
+        return None
+    sets: dict[str, ValueSets] = {}
+    for model in demands.models:
+        if model.needs_population and histogram.population is None:
+            raise EvaluationError("k-map needs a population, and none was counted")
+        if model.column is not None and of_people(model.column) not in sets:
+            made = _sets_of(histogram, model.column, f"c{len(sets)}")
+            made.only_occur = _asks_only_which_occur(demands.models, model.column)
+            sets[of_people(model.column)] = made
+    if label is not None:
+        sets[of_rows(label)] = _sets_of(histogram, label, f"c{len(sets)}", by_rows=True)
+    values = sum(each.values for each in sets.values())
+    kind = FewValues if values <= MOST_COUNTS else ManyValues
+    return kind(histogram, demands, sets, label)
+
+
+def _asks_only_which_occur(models: Sequence[Model], column: str) -> bool:
+    """Whether no model of a column needs to know how often a class holds its values."""
+    return all(m.asks_which_occur for m in models if m.column == column)
+
+
+def _sets_of(histogram: Histogram, column: str, name: str, *, by_rows: bool = False) -> ValueSets:
+    facet = histogram.facets.get(column)
+    if facet is None:
+        raise EvaluationError(f"the sensitive column {column!r} was not counted")
+    return ValueSets(name, facet, by_rows)
+
+
+class FewValues:
+    """The classes of one histogram under some demands, judged in SQL."""
+
+    asks_for_details = True
+    """The classes that may be suppressed come back only where the query asks for them."""
+    can_roll_up = True
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        demands: Demands,
+        sets: Mapping[str, ValueSets],
+        label: str | None,
+    ) -> None:
+        self._histogram = histogram
+        self._demands = demands
+        self._label = label
+        self._sets = sets
+        self._statistics = [self._statistic(model) for model in demands.models]
+        self._majority = self._majority_of(label)
+        population = histogram.population
+        self._population = None if population is None else PopulationMasks(population)
+        self._packing = Packing(list(self._sets.values()), histogram.rows)
+
+    def _statistic(self, model: Model) -> exp.Expr:
+        column = model.column
+        counts = CountCells(
+            None if column is None else self._sets[of_people(column)],
+            self._demands.hierarchies.get(column or ""),
+            one_value_each=self._histogram.subject is None,
+        )
+        found: exp.Expr = model.reached(counts).single
+        return found
+
+    def _majority_of(self, label: str | None) -> exp.Expr | None:
+        if label is None:
+            return None
+        found: exp.Expr = CountCells(self._sets[of_rows(label)]).most(1).single
+        return found
+
+    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
+        """The query that scores candidates of a layout."""
+        models, citizens = self._demands.models, self._population
+        packed = [f"p{word}" for word in range(self._packing.words)]
+        return render(
+            "evaluate_models.sql",
+            table=table,
+            movers=_movers(table) if self._moves else None,
+            moving_values=_moving_values(table) if self._moves and self._by_people else None,
+            words=layout.words,
+            first_word_bits=FIRST_WORD_BITS,
+            rolled_up=rolled_up,
+            details=details,
+            subjects=self._histogram.subject is not None,
+            population=None if citizens is None else _population(table),
+            population_masks=[] if citizens is None else citizens.names,
+            population_moves=citizens is not None and citizens.has_movers,
+            fits=None if citizens is None else citizens.fits(layout.words),
+            labelled=self._label is not None,
+            majority=self._majority,
+            packed=packed,
+            held=self._held,
+            # The population comes last: there it stands in the parts that are put together.
+            sums=dict.fromkeys(packed, Sql("SUM"))
+            | dict.fromkeys(self._held, Sql("BIT_OR"))
+            | dict.fromkeys(self._further, Sql("SUM")),
+            fields=self._packing.fields,
+            mask=self._packing.mask,
+            statistics=self._statistics,
+            worsts=[Sql("MIN" if model.at_least else "MAX") for model in models],
+            violated=self._violated(),
+        )
+
+    @property
+    def _moves(self) -> bool:
+        return self._histogram.tally.has_movers
+
+    @property
+    def _held(self) -> list[str]:
+        """The words that say which values occur."""
+        return [word for sets in self._packing.sets for word in sets.words]
+
+    @property
+    def _further(self) -> list[str]:
+        """What is summed beside people and counts of values."""
+        subjects = self._histogram.subject is not None
+        return ["n_rows"] * subjects + ["population"] * (self._population is not None)
+
+    def _violated(self) -> exp.Expr:
+        """The condition under which a class is bad."""
+        numbers = [exp.column(f"s{i}", quoted=True) for i in range(len(self._demands.models))]
+        parts: list[exp.Expr] = [
+            model.violation(
+                number, exp.cast(exp.Literal.number(repr(float(model.limit))), "double")
+            )
+            for model, number in zip(self._demands.models, numbers, strict=True)
+        ]
+        if self._demands.below != UNBOUNDED:
+            parts.insert(0, exp.column("size") < self._demands.below)
+        return exp.or_(*parts, copy=False)
+
+    def read(self, found: Mapping[str, Ints], layout: Layout, detail: Detail) -> dict[str, Ints]:
+        """The answer of the query as it is."""
+        return dict(found)
+
+    def tables(self, name: str, layout: Layout) -> dict[str, dict[str, Numbers]]:
+        """The tables that the query reads, by name."""
+        made = {name: self._tuples(layout)}
+        if self._moves:
+            tally = self._histogram.tally
+            moves = tally.mover >= 0
+            words = _words(layout, tally.codes[moves])
+            made[_movers(name)] = words | {"mover": tally.mover[moves]}
+        if self._population is not None:
+            made[_population(name)] = self._population.table(layout)
+        if self._moves and self._by_people:
+            made[_moving_values(name)] = self._values(layout)
+        return made
+
+    def table_names(self, name: str) -> tuple[str, ...]:
+        """The tables that may have been made beside the one of that name."""
+        return _movers(name), _moving_values(name), _population(name)
+
+    def _tuples(self, layout: Layout) -> dict[str, Numbers]:
+        """One row an atom tuple."""
+        codes, columns = self._counted
+        return _words(layout, codes) | columns
+
+    @cached_property
+    def _counted(self) -> tuple[Codes, dict[str, Numbers]]:
+        """The atom tuples and what is counted of each, which no layout changes."""
+        tally = self._histogram.tally
+        tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
+        codes, places = _places(tallies)
+        size = len(codes)
+        columns: dict[str, Numbers] = {}
+        if self._histogram.subject is not None:
+            columns["n_rows"] = _added(size, places[0], tally.rows)
+        packed = np.zeros((size, self._packing.words), dtype=np.int64)
+        packed[:, 0] = _added(size, places[0], tally.people)
+        for number, (sets, place) in enumerate(zip(self._packing.sets, places[1:], strict=False)):
+            if sets.only_occur:
+                columns |= sets.occurring(size, place)
+                continue
+            facet = sets.facet.tally
+            assert facet.values is not None
+            words = self._packing.value_words(number)[facet.values]
+            stays = sets.by_rows | (facet.mover < 0)
+            np.add.at(packed, place, words * np.where(stays, sets.entries, 0)[:, None])
+        return codes, columns | {f"p{w}": column for w, column in enumerate(packed.T)}
+
+    def _values(self, layout: Layout) -> dict[str, Numbers]:
+        """The values of people who are in several tuples, each with what one person adds."""
+        parts = []
+        for number in self._by_people:
+            tally = self._packing.sets[number].facet.tally
+            assert tally.values is not None
+            moves = tally.mover >= 0
+            words = self._packing.value_words(number)[tally.values[moves]]
+            columns = _words(layout, tally.codes[moves])
+            columns["mover"] = tally.mover[moves]
+            columns["column_number"] = np.full(len(words), number)
+            columns["value"] = tally.values[moves]
+            parts.append(columns | {f"p{w}": c for w, c in enumerate(words.T)})
+        return joined(parts)
+
+    @property
+    def _by_people(self) -> list[int]:
+        """The columns whose values are counted by people."""
+        sets = enumerate(self._packing.sets)
+        return [number for number, each in sets if not each.by_rows and not each.only_occur]
+
+
+def _movers(table: str) -> str:
+    return f"{table}_movers"
+
+
+def _moving_values(table: str) -> str:
+    return f"{table}_values"
+
+
+def _population(table: str) -> str:
+    return f"{table}_population"
+
+
+def _words(layout: Layout, codes: Codes) -> dict[str, Numbers]:
+    words = layout.row_words(codes)
+    return {f"w{w}": words[:, w] for w in range(layout.words)}
+
+
+def _places(tallies: Sequence[Tally]) -> tuple[Codes, list[Ints]]:
+    """The distinct atom tuples of all tallies, and which one each entry of each has."""
+    every = np.concatenate([tally.codes for tally in tallies])
+    codes, place = np.unique(every, axis=0, return_inverse=True)
+    ends = np.cumsum([len(tally) for tally in tallies])
+    return codes, np.split(place.reshape(-1), ends[:-1])
+
+
+def _added(size: int, place: Ints, numbers: Ints) -> Ints:
+    """Whole numbers summed by place, exactly."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, place, numbers)
+    return total

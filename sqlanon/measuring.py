@@ -1,0 +1,255 @@
+"""Counts the source of a policy once, and measures schemes on the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sqlanon.counting import (
+    DEFAULT_PREFERENCE,
+    count,
+    models_of,
+    people_of_population,
+    population_of,
+    quasis_of,
+    sensitive_hierarchies,
+    writings_of,
+)
+from sqlanon.domain import Batch, Histogram, Scheme, Space, SuppressedRows
+from sqlanon.engines import Source
+from sqlanon.errors import PolicyError
+from sqlanon.evaluate import Evaluator, ValueSets
+from sqlanon.metrics import (
+    METRICS,
+    Ints,
+    Preference,
+    Scores,
+    Suppression,
+    further,
+    scaled,
+)
+from sqlanon.policy import Policy
+from sqlanon.privacy import Model, Reached, SourceValues
+from sqlanon.release import cautions, holds_with_marked, k_of_release, telling_of_release
+from sqlanon.search import Solution, kept_of
+
+
+class Measurer:
+    """A policy and its open source: the histogram, and the evaluators that score schemes on it."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        source: Source,
+        *,
+        workspace: str | Path | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.policy = policy
+        self.source = source
+        self._workspace = workspace
+        self._workers = workers
+
+    def forget(self) -> None:
+        """Lets go what was counted, because it is no longer needed or no longer true."""
+        for evaluator in ("evaluator", "walker"):
+            if evaluator in self.__dict__:
+                self.__dict__.pop(evaluator).close()
+        for counted in ("histogram", "cautions", "unreachable"):
+            self.__dict__.pop(counted, None)
+
+    @cached_property
+    def histogram(self) -> Histogram:
+        """The counted source; the first use counts it."""
+        policy, source = self.policy, self.source
+        quasis = quasis_of(policy, source)
+        facets = [policy.label, *(model.column for model in self.models)]
+        with telling_of_release(policy, source):
+            counted = count(
+                source,
+                quasis,
+                subject=policy.section.subject,
+                facets=list(dict.fromkeys(name for name in facets if name is not None)),
+            )
+            if not self._needs_population:
+                return counted
+            people = population_of(policy, source, quasis, counted.space)
+            return replace(counted, population=people)
+
+    @property
+    def _needs_population(self) -> bool:
+        return any(model.needs_population for model in self.models)
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """What every class must satisfy beyond k."""
+        return models_of(self.policy, self.source)
+
+    @cached_property
+    def unreachable(self) -> tuple[str, ...]:
+        """The models that no release of the source can satisfy, and why."""
+        found = [(model, self._reason_against(model)) for model in self.models]
+        return tuple(f"{model.describe()}: {why}" for model, why in found if why is not None)
+
+    def _reason_against(self, model: Model) -> str | None:
+        """Why no release can satisfy a model, if that is certain."""
+        counts, population = np.zeros(0, dtype=np.int64), None
+        if model.needs_population:
+            population = people_of_population(self.policy, self.source)
+        if model.column is not None:
+            totals = ValueSets("value", self.histogram.facets[model.column]).totals
+            counts = np.sort(totals[totals > 0])[::-1]
+            if not counts.size:
+                return None
+        budget = self.suppression_for(self.required_k).budget
+        # Somebody with rows in several classes counts in each, so the whole is no mixture.
+        known = SourceValues(counts, budget, self.histogram.subject is None, population)
+        return next(model.out_of_reach(known), None)
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What publish will refuse whatever a search finds; a result has it in its notes."""
+        return tuple(cautions(self.policy, self.source, self.histogram.rows))
+
+    @property
+    def space(self) -> Space:
+        """The columns of every scheme."""
+        return self.histogram.space
+
+    @property
+    def preference(self) -> Preference | None:
+        section = self.policy.section.preference
+        return None if section is None else section.point
+
+    @property
+    def required_k(self) -> int:
+        """The k that the policy asks for; 1 when it asks for none."""
+        privacy = self.policy.section.privacy
+        return 1 if privacy is None else privacy.k
+
+    def suppression_for(self, k: int) -> Suppression:
+        """The rule for a k; without required privacy nothing is left out."""
+        if self.policy.section.privacy is None:
+            return Suppression()
+        return Suppression.given_k(k, self.policy.section.suppression.limit, self.histogram.rows)
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """Scores schemes under the policy by every measure."""
+        return self._evaluator(self.suppression_for(self.required_k), further())
+
+    @cached_property
+    def walker(self) -> Evaluator:
+        """Scores the schemes of a walk along reference directions."""
+        return self.evaluator_for(self.suppression_for(self.required_k))
+
+    def evaluator_for(
+        self, rule: Suppression, loss: str | None = None, *, every_k: bool = False
+    ) -> Evaluator:
+        """An evaluator of the policy's preference, and of a loss to minimize."""
+        aim = self.preference or DEFAULT_PREFERENCE
+        wanted: set[str] = {aim.loss_by, aim.bias_by}
+        wanted |= set() if loss is None else {loss}
+        for key in sorted(wanted):
+            if METRICS[key].needs_label and self.policy.label is None:
+                raise PolicyError(
+                    f"{self.policy.origin}: preference.loss: {key} needs a column with the role "
+                    "label"
+                )
+            if not METRICS[key](self.histogram).is_measurable:
+                raise PolicyError(
+                    f"{self.policy.origin}: {key} cannot be searched for: the domains of the "
+                    "quasi-identifiers have too many combinations; choose another loss"
+                )
+        return self._evaluator(rule, wanted, every_k=every_k)
+
+    def _evaluator(
+        self, rule: Suppression, further: Collection[str], *, every_k: bool = False
+    ) -> Evaluator:
+        return Evaluator(
+            self.histogram,
+            suppression=rule,
+            every_k=every_k,
+            label=self.policy.label,
+            models=self.models,
+            hierarchies=sensitive_hierarchies(self.policy, self.source),
+            further=further,
+            workspace=self._workspace,
+            workers=self._workers,
+        )
+
+    def measured(self, schemes: Sequence[Scheme]) -> list[Solution]:
+        """The scores of schemes, each with the rows left out for the k that it was found for."""
+        batch = self.space.batch(schemes)
+        wanted = [each.required_k or self.required_k for each in schemes]
+        solutions: dict[int, Solution] = {}
+        for k in sorted(set(wanted)):
+            rows = [i for i, its_k in enumerate(wanted) if its_k == k]
+            part = batch.take(rows)
+            with self._measuring_for(k) as evaluator:
+                scores, released = evaluator.score(part), evaluator.released_rows(part)
+            own = [schemes[i].required_k for i in rows]
+            found = self.solutions(part, scores, self.preference, own, released)
+            solutions |= zip(rows, found, strict=True)
+        return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
+
+    @contextmanager
+    def _measuring_for(self, k: int) -> Iterator[Evaluator]:
+        """The evaluator of a k; that for the policy's k is kept."""
+        if k == self.required_k:
+            yield self.evaluator
+        else:
+            with self._evaluator(self.suppression_for(k), further()) as evaluator:
+                yield evaluator
+
+    def solutions(
+        self,
+        batch: Batch,
+        scores: Scores,
+        preference: Preference | None,
+        required: Sequence[int | None],
+        released: Sequence[Sequence[Ints]],
+    ) -> list[Solution]:
+        """Solutions of schemes that were scored for the `required` k, None being the policy's.
+
+        `released` has the released rows of every group, by scheme and column.
+        """
+        rows, ach, pref_dev = self.histogram.rows, None, None
+        if preference is not None:
+            point = [scaled(by, scores, rows) for by in (preference.loss_by, preference.bias_by)]
+            ach, pref_dev = preference.ach(*point), preference.pref_dev(*point)
+        section = self.policy.section
+        marks = section.suppression.rows is SuppressedRows.MARK
+        solutions, writings = [], writings_of(self.policy)
+        for i in range(len(batch)):
+            row = scores.row(i)
+            row["ach"] = None if ach is None else float(ach[i])
+            row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
+            pairs = zip(self.models, scores.reached[i].tolist(), strict=True)
+            reached = tuple(Reached(model, value) for model, value in pairs)
+            scheme = replace(batch.scheme(i), required_k=required[i])
+            feasible = None
+            if section.privacy is not None:
+                enough = bool(scores.k[i] >= k_of_release(self.policy, scheme))
+                feasible = enough and all(r.holds for r in reached)
+            marked_hold = None
+            if feasible and scores.suppressed[i] and marks:
+                feasible = marked_hold = holds_with_marked(self.policy, self.source, scheme)
+            kept = kept_of(scheme, released[i], rows)
+            solutions.append(Solution(scheme, row, feasible, reached, writings, marked_hold, kept))
+        return solutions
+
+    def account_of_source(self) -> dict[str, Any]:
+        """The source in a result."""
+        return {
+            "name": self.source.name,
+            "rows": self.histogram.rows,
+            "people": self.histogram.people,
+            "histogram": self.histogram.fingerprint,
+        }

@@ -1,0 +1,39 @@
+"""CE, classification error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.metrics.measurement import Floats, Ints
+from sqlanon.metrics.metric import Metric, ReleaseCounts
+from sqlanon.metrics.scores import Scores
+from sqlanon.metrics.suppression import Remaining
+
+
+class Ce(Metric):
+    """(suppressed rows + rows not of their class's majority label) / N; NaN without a label."""
+
+    key, kind, title, always, full_price = "ce", "loss", "CE", True, True
+    meaning = "classification error"
+    citation = "Iyengar, KDD 2002"
+    needs_label = True
+
+    def of(self, left: Remaining) -> Floats:
+        if left.minority is None:
+            return np.full(len(left.k), np.nan)
+        return (left.suppressed + left.minority) / self.histogram.rows
+
+    @classmethod
+    def described(cls) -> dict[str, str]:
+        return {"ce": cls.meaning}
+
+    @classmethod
+    def exact(cls, scores: Scores, rows: int) -> Ints:
+        return np.rint(scores.ce * rows).astype(np.int64)
+
+    @classmethod
+    def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:
+        if counts.of_majority is None:
+            return {}
+        # A row that is not released is an error.
+        return {"ce": (counts.source_rows - counts.of_majority) / max(counts.source_rows, 1)}

@@ -1,0 +1,67 @@
+"""GLM, the general loss metric."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sqlanon.domain import Column
+from sqlanon.metrics.measurement import DIGITS, Floats, Ints
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
+from sqlanon.metrics.scores import Scores
+from sqlanon.metrics.suppression import Remaining
+
+
+class Glm(Metric):
+    """Σ_rows Σ_j (|g|−1)/(|Σ_j|−1), a suppressed row counts 1 per column; scaled by rows · columns.
+
+    `glm_units` is the same in whole units, exact, for searches that decide by ties.
+    """
+
+    key, kind, title, always, full_price = "glm", "loss", "GLM", True, True
+    meaning = "general loss metric"
+    citation = "Iyengar, KDD 2002"
+
+    def of(self, left: Remaining) -> Floats:
+        total = left.suppressed * float(len(self.histogram.space.columns))
+        for penalty in left.penalties.T:
+            total += penalty
+        return np.asarray(total)
+
+    def fields(self, left: Remaining) -> dict[str, Numbers]:
+        columns, glm = self.histogram.space.columns, self.of(left)
+        return {
+            "glm": glm,
+            "glm_share": (glm / (self.histogram.rows * len(columns))).round(DIGITS),
+            "glm_units": glm_units(left, columns),
+        }
+
+    @classmethod
+    def described(cls) -> dict[str, str]:
+        return {"glm": cls.meaning, "glm_share": f"{cls.meaning}, as a share of its maximum"}
+
+    @classmethod
+    def scaled(cls, scores: Scores, rows: int) -> Floats:
+        return scores.glm_share
+
+    @classmethod
+    def exact(cls, scores: Scores, rows: int) -> Ints:
+        return scores.glm_units
+
+    @classmethod
+    def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:
+        glm = sum(counts.losses.values()) * counts.source_rows
+        return {"glm": glm, "glm_share": glm / (counts.source_rows * len(counts.losses))}
+
+
+def glm_units(left: Remaining, columns: tuple[Column, ...]) -> Ints:
+    """GLM times the least common multiple of all |Σ_j| − 1: a whole number."""
+    steps = [max(c.size - 1, 1) for c in columns]
+    unit = math.lcm(*steps)
+    factors = [unit // step for step in steps]
+    loss, suppressed = left.loss, left.suppressed
+    largest = int(loss.max(initial=0)) + int(suppressed.max(initial=0))
+    if largest * unit * len(columns) >= 2**62:
+        loss, suppressed = loss.astype(object), suppressed.astype(object)
+    return np.asarray(loss @ np.array(factors, dtype=loss.dtype) + suppressed * unit * len(columns))

@@ -1,0 +1,168 @@
+"""What a measure of information loss or bias declares, and the registry of all measures.
+
+A measure is one file: a class that says what it is, what it needs measured and how it follows
+from the raw integers, and one line in `metrics/__init__.py` that registers it. Everything else
+iterates the registry: the policy's keys, the costs of groups, scores, tables, and the recount of
+a release.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.domain import Histogram
+from sqlanon.metrics.group_costs import GroupCost
+from sqlanon.metrics.measurement import Floats
+
+if TYPE_CHECKING:
+    from sqlanon.metrics.scores import Scores
+    from sqlanon.metrics.suppression import Remaining
+
+Numbers = npt.NDArray[Any]
+M = TypeVar("M", bound="type[Metric]")
+
+
+@dataclass(frozen=True)
+class ReleaseCounts:
+    """What the rows of a release and of its source say, counted without the search.
+
+    losses        per quasi-identifier the mean of (|g|−1)/(|Σ|−1) over the rows of the source,
+                  1 for suppressed ones; `weights` are those of the columns
+    smallest      people in the smallest class, and in the `largest`
+    rows_squared  Σ over classes of rows²
+    of_majority   rows with the most frequent label of their class; None without a label
+    """
+
+    source_rows: int
+    source_people: int
+    suppressed: int
+    losses: Mapping[str, float]
+    weights: Mapping[str, float]
+    smallest: int
+    largest: int
+    rows_squared: int
+    of_majority: int | None
+
+
+class Metric(ABC):
+    """A measure of the schemes of one histogram: ideally 0, and at most 1 once it is scaled.
+
+    key            its name in policies, results and scores
+    kind           what a preference may take it for
+    title          its name in tables
+    meaning        what it says, as a phrase
+    citation       where it comes from
+    always         every scheme is scored by it, in a field of `Scores` of this name; others are
+                   measured where they are asked for
+    cost           what every group of a column costs, summed over rows for each scheme; None
+                   where it needs no cost, or that of NWP, which is always summed
+    needs_label    counts the label column
+    needs_tuples   looks at every class, for the tuples that its rows may come from
+    full_price     a suppressed row costs at least 1/N on the scale from 0 to 1, whatever else a
+                   scheme does; lattice searches prune by that
+    """
+
+    key: ClassVar[str]
+    kind: ClassVar[Literal["loss", "bias"]]
+    title: ClassVar[str]
+    meaning: ClassVar[str]
+    citation: ClassVar[str]
+    always: ClassVar[bool] = False
+    cost: ClassVar[type[GroupCost] | None] = None
+    needs_label: ClassVar[bool] = False
+    needs_tuples: ClassVar[bool] = False
+    full_price: ClassVar[bool] = False
+
+    def __init__(self, histogram: Histogram) -> None:
+        self.histogram = histogram
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether numbers can hold it for this histogram."""
+        return True
+
+    @abstractmethod
+    def of(self, left: Remaining) -> Numbers:
+        """The score of every scheme, from what suppression leaves of its classes."""
+
+    def fields(self, left: Remaining) -> dict[str, Numbers]:
+        """The scores of every scheme by name: one, except where a search needs it otherwise too."""
+        return {self.key: self.of(left)}
+
+    def share_of_cost(self, left: Remaining, wholes: Sequence[int]) -> Floats:
+        """The mean cost of a cell, as a share of what it costs to release nothing of it.
+
+        `wholes` are these, one per column.
+        """
+        total = left.suppressed * float(len(wholes))
+        # Column by column: a matrix product may round a scheme differently in another batch.
+        for cost, whole in zip(left.costs[self.key].T, wholes, strict=True):
+            total += cost / max(whole, 1)
+        return np.asarray(total / (self.histogram.rows * len(wholes)))
+
+    @classmethod
+    def described(cls) -> dict[str, str]:
+        """The scores that a solution shows, each with its meaning."""
+        return {cls.key: f"{cls.meaning}, 0 to 1"}
+
+    @classmethod
+    def shown(cls, scores: Scores) -> Numbers:
+        """The score as reports show it."""
+        if cls.always:
+            return np.asarray(getattr(scores, cls.key))
+        return np.asarray(scores.further[:, further().index(cls.key)])
+
+    @classmethod
+    def scaled(cls, scores: Scores, rows: int) -> Floats:
+        """The score on the scale from 0 to 1; `rows` are those of the source.
+
+        NaN where it was not asked for, or has no label to go by.
+        """
+        return cls.shown(scores)
+
+    @classmethod
+    def exact(cls, scores: Scores, rows: int) -> Numbers:
+        """The score in numbers that can be compared for equality."""
+        return cls.shown(scores)
+
+    @classmethod
+    def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:
+        """The scores that follow from a release; none where they do not."""
+        return {}
+
+
+METRICS: dict[str, type[Metric]] = {}
+"""Every measure by its key: losses, then biases."""
+
+
+def register(metric: M) -> M:
+    """Adds a measure to the registry."""
+    METRICS[metric.key] = metric
+    return metric
+
+
+def losses() -> list[str]:
+    """The keys of the measures of information loss."""
+    return [key for key, metric in METRICS.items() if metric.kind == "loss"]
+
+
+def biases() -> list[str]:
+    """The keys of the measures of bias."""
+    return [key for key, metric in METRICS.items() if metric.kind == "bias"]
+
+
+def further() -> list[str]:
+    """The keys of what is measured where it is asked for: the columns of `Scores.further`."""
+    return [key for key, metric in METRICS.items() if not metric.always]
+
+
+def asked_of(histogram: Histogram, asked: Collection[str]) -> list[Metric]:
+    """Those of `further` that are asked for and can be measured, in the order of the registry."""
+    wanted = [METRICS[key](histogram) for key in further() if key in asked]
+    return [metric for metric in wanted if metric.is_measurable]

@@ -1,0 +1,331 @@
+"""From an order and what was counted to the document of a certificate."""
+
+from __future__ import annotations
+
+import datetime as dt
+import platform
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import ValidationError
+
+from sqlanon.audit import Audit, ClassSize, Facts
+from sqlanon.documents import first_mistake
+from sqlanon.domain import Generalized, cell_text, cells
+from sqlanon.errors import CertificateError
+from sqlanon.release.certificate.document import (
+    BandEntry,
+    ColumnEntry,
+    Document,
+    EarlierEntry,
+    FindingEntry,
+    HomogeneityEntry,
+    LineageEntry,
+    PolicyEntry,
+    PreferenceEntry,
+    PrivacyEntry,
+    ReleaseEntry,
+    RiskEntry,
+    RowsEntry,
+    SchemeEntry,
+    ScoresEntry,
+    SizeEntry,
+    SourceEntry,
+    SubgroupEntry,
+    SuppressionEntry,
+    Treatment,
+)
+from sqlanon.release.certificate.model_entries import journalist_of, models_of, worst_of
+from sqlanon.release.certificate.sentences import words_of
+from sqlanon.release.dialects import text_of
+from sqlanon.release.order import Order, Pseudonym, header_of, shown
+from sqlanon.release.plan import ReleasePlan
+from sqlanon.release.recount import Counts, column_losses, released_rows, scores_of
+from sqlanon.release.stage import SourceCounts
+
+BANDS = (1, 2, 5, 10, 50, 200)
+"""Class sizes are shown in bands that begin at these multiples of the required k."""
+
+UNIQUE_BANDS = ((0.01, "under 1 %"), (0.1, "1 to 10 %"), (0.5, "10 to 50 %"))
+
+UNEVEN_SHARE, UNEVEN_FACTOR = 0.05, 2
+"""A label is hit by suppression if it loses this share of its rows and this multiple of what
+the whole table loses."""
+
+
+def certify(
+    order: Order,
+    plan: ReleasePlan,
+    source: SourceCounts,
+    facts: Facts,
+    suppressed: Mapping[str, Counts],
+    earlier: Sequence[EarlierEntry],
+    versions: Mapping[str, str],
+) -> Document:
+    """The internal form of the certificate of a release that was verified."""
+    _refuse_short(order, facts)
+    audit = facts.audited
+    suppression = _suppression(order, source, facts, suppressed)
+    losses = column_losses(order, facts, source.rows)
+    given = replace(shown(order), header=tuple(header_of(order, audit.k)))
+    try:
+        draft = Document(
+            release=ReleaseEntry(
+                id=secrets.token_hex(8),
+                time=dt.datetime.now(dt.UTC),
+                mode=order.mode,
+                rows=audit.rows,
+                people=audit.people,
+                hash=facts.hash,
+                target=plan.target_name,
+            ),
+            software={
+                "sqlanon": version("sqlanon"),
+                **versions,
+                "python": platform.python_version(),
+            },
+            policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
+            scheme=SchemeEntry(fingerprint=order.scheme),
+            source=SourceEntry(rows=source.rows, people=source.people, name=order.name),
+            columns=tuple(_columns(order, facts, losses)),
+            privacy=privacy_entry(
+                audit,
+                subject=order.subject,
+                required_k=order.k,
+                policy_k=order.policy_k,
+                unique_rows=facts.unique_rows,
+                whole=audit.rows == source.rows,
+                homogeneity=_homogeneity(order),
+            ),
+            scores=_scores(order, losses, facts, source, suppression.rows),
+            preference=_preference(order),
+            suppression=suppression,
+            findings=tuple(
+                FindingEntry(column=each.column, kind=str(each.kind), message=each.message)
+                for found in facts.findings.values()
+                for each in found
+            ),
+            lineage=LineageEntry(earlier=tuple(earlier)),
+            warnings=facts.warnings,
+            sql=text_of(plan.select_as_given(given), given, plan.dialect),
+        )
+    except ValidationError as error:
+        raise CertificateError(f"certificate: {first_mistake(error)}") from None
+    return finished(draft)
+
+
+def finished(draft: Document) -> Document:
+    """The document with its sentences and its digest."""
+    return draft.model_copy(update={"words": words_of(draft)}).sealed()
+
+
+def following(document: Document, earlier: Sequence[EarlierEntry]) -> Document:
+    """The document with other releases before it."""
+    return finished(document.model_copy(update={"lineage": LineageEntry(earlier=tuple(earlier))}))
+
+
+def chain(document: Document) -> tuple[EarlierEntry, ...]:
+    """What the next certificate of the same target lists as earlier: this release, newest first,
+    and those before it."""
+    release, k = document.release, document.privacy.k
+    this = EarlierEntry(id=release.id, time=release.time, hash=release.hash, k=k)
+    return (this, *document.lineage.earlier)
+
+
+def _refuse_short(order: Order, facts: Facts) -> None:
+    """Refuses to certify what the verification has to refuse, should it ever let it pass."""
+    audit = facts.audited
+    if {each.model for each in audit.models} != set(order.models):
+        raise CertificateError("not every required model was counted, so nothing can be certified")
+    if facts.problems or audit.k < order.k or not all(each.holds for each in audit.models):
+        raise CertificateError("the release lacks what is required, so it gets no certificate")
+
+
+def _columns(order: Order, facts: Facts, losses: Mapping[str, float]) -> Iterator[ColumnEntry]:
+    items = {item.name: item for item in order.items}
+    for name in order.roles or items:
+        item = items.get(name)
+        if item is None:
+            yield ColumnEntry(name=name, role=order.roles[name], treatment=Treatment.REMOVED)
+        elif isinstance(item, Generalized):
+            yield _generalized(item, facts, losses[name])
+        else:
+            role = "sensitive" if name in order.audited else "insensitive"
+            hashed = isinstance(item, Pseudonym)
+            yield ColumnEntry(
+                name=name,
+                role=order.roles.get(name, "pseudonym" if hashed else role),
+                treatment=Treatment.PSEUDONYM if hashed else Treatment.VERBATIM,
+                released_as=item.released_names,
+                accepted=order.accepted.get(name),
+                stable=order.pseudonyms.get(name, False),
+            )
+
+
+def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
+    held = facts.held[item.released_names].groups
+    return ColumnEntry(
+        name=item.name,
+        role="quasi",
+        treatment=Treatment.GENERALIZED,
+        released_as=item.released_names,
+        groups=len(item.partition.runs),
+        values=item.column.size,
+        labels=tuple(cell_text(group) for group in cells(item)),
+        groups_released=held.groups,
+        largest_share=held.largest,
+        loss=min(loss, 1.0),
+    )
+
+
+def _homogeneity(order: Order) -> HomogeneityEntry | None:
+    if not order.uncovered or order.homogeneity is None:
+        return None
+    return HomogeneityEntry(columns=order.uncovered, accept=order.homogeneity)
+
+
+def _preference(order: Order) -> PreferenceEntry | None:
+    wish = order.preference
+    return None if wish is None else PreferenceEntry(nwp=wish.loss, necd=wish.bias)
+
+
+def _scores(
+    order: Order,
+    losses: Mapping[str, float],
+    facts: Facts,
+    source: SourceCounts,
+    suppressed: int,
+) -> ScoresEntry:
+    scores: dict[str, Any] = scores_of(order, losses, facts, source, suppressed)
+    wish = order.preference
+    if wish is not None:
+        scores["ach"] = float(wish.ach(scores["nwp"], scores["necd"]))
+        scores["pref_dev"] = float(wish.pref_dev(scores["nwp"], scores["necd"]))
+    return ScoresEntry(**{n: v for n, v in scores.items() if n in ScoresEntry.model_fields})
+
+
+def _suppression(
+    order: Order, source: SourceCounts, facts: Facts, suppressed: Mapping[str, Counts]
+) -> SuppressionEntry:
+    """How many rows were suppressed, and the groups that they are in."""
+    rows = next((sum(counts.values()) for counts in suppressed.values()), 0)
+    marked = order.marker is not None and rows > 0
+    released = released_rows(order, facts) if rows else {}
+    subgroups = tuple(
+        each for name, kept in released.items() for each in _subgroups(name, kept, suppressed[name])
+    )
+    return SuppressionEntry(
+        rows=rows,
+        limit=order.limit,
+        marked=marked,
+        unseen=facts.left_out - (0 if marked else rows),
+        uneven=uneven_columns(subgroups, rows, source.rows),
+        subgroups=subgroups,
+    )
+
+
+def _subgroups(column: str, kept: Counts, suppressed: Counts) -> Iterator[SubgroupEntry]:
+    """By label of one column how many rows there were and how many were suppressed."""
+    for key in {**kept, **suppressed}:
+        left_out = suppressed.get(key, 0)
+        rows = kept.get(key, 0) + left_out
+        yield SubgroupEntry(column=column, label=cell_text(key), rows=rows, left_out=left_out)
+
+
+def privacy_entry(
+    audit: Audit,
+    *,
+    subject: str | None,
+    required_k: int,
+    policy_k: int | None,
+    unique_rows: int,
+    whole: bool,
+    homogeneity: HomogeneityEntry | None,
+) -> PrivacyEntry:
+    """What was counted in the released table; `whole` says whether no row was left out."""
+    spread, risk = audit.spread, audit.risk
+    return PrivacyEntry(
+        subject=subject,
+        quasi=audit.quasi,
+        required_k=required_k,
+        policy_k=policy_k,
+        k=audit.k,
+        classes=audit.classes,
+        largest=spread.largest,
+        average=spread.average,
+        bands=tuple(bands_of(audit, required_k)),
+        risk=RiskEntry(
+            threshold=risk.threshold,
+            highest=risk.highest,
+            average=risk.average,
+            above=risk.above,
+            marketer=risk.marketer,
+        ),
+        by_rows=RowsEntry(k=audit.by_rows.k, classes=audit.by_rows.classes),
+        sensitive=tuple(worst_of(each) for each in audit.sensitive),
+        unique=unique_band(unique_rows, audit.rows),
+        models=tuple(models_of(audit, whole=whole)),
+        homogeneity=homogeneity,
+        journalist=journalist_of(audit),
+        sizes=tuple(
+            SizeEntry(size=each.size, classes=each.classes, rows=each.rows) for each in audit.sizes
+        ),
+        unique_rows=unique_rows,
+    )
+
+
+def band_ends(required_k: int) -> Iterator[tuple[int, int | None]]:
+    """The least and the greatest class size of every band; the last one has no end."""
+    starts = [required_k * multiple for multiple in BANDS]
+    yield from zip(starts, [*(start - 1 for start in starts[1:]), None], strict=True)
+
+
+def bands_of(audit: Audit, required_k: int) -> Iterator[BandEntry]:
+    """The bands that hold classes. Shares are in whole per cent: finer ones would show the
+    size of a single class."""
+    sizes = audit.sizes
+    for least, most in band_ends(required_k):
+        inside = [each for each in sizes if _within(each, least, most)]
+        if inside:
+            rows = sum(each.rows for each in inside)
+            yield BandEntry(
+                least=least,
+                most=most,
+                share=round(rows / audit.rows, 2),
+                classes=sum(each.classes for each in inside),
+                rows=rows,
+            )
+
+
+def _within(size: ClassSize, least: int, most: int | None) -> bool:
+    return least <= size.size and (most is None or size.size <= most)
+
+
+def unique_band(unique: int, rows: int) -> str:
+    """The share of rows that are unique over all released columns, in words."""
+    if not unique:
+        return "none"
+    share = unique / rows
+    return next((words for end, words in UNIQUE_BANDS if share < end), "50 % or more")
+
+
+def uneven_columns(
+    subgroups: Sequence[SubgroupEntry], left_out: int, rows: int
+) -> tuple[str, ...] | None:
+    """The columns with a label that is hit by suppression, each once; None if not counted."""
+    if left_out and not subgroups:
+        return None
+    hit = [each.column for each in subgroups if is_hit(each.left_out, each.rows, left_out, rows)]
+    return tuple(dict.fromkeys(hit))
+
+
+def is_hit(left_out: int, rows: int, all_left_out: int, all_rows: int) -> bool:
+    """Whether suppression hits a label harder than the table: see UNEVEN_SHARE."""
+    return (
+        left_out > 0
+        and left_out >= UNEVEN_SHARE * rows
+        and left_out * all_rows >= UNEVEN_FACTOR * all_left_out * rows
+    )

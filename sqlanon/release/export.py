@@ -1,0 +1,155 @@
+"""A release as a file: written in private, read back, and then put in its place."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.audit import Facts, audit, table_hash
+from sqlanon.engines import UNCHANGED, Engine, Kind, Source
+from sqlanon.errors import EngineError, PublishError
+from sqlanon.files import PrivateFolder, finish_file
+from sqlanon.release.plan import RELEASE_COMMENT, ReleasePlan
+from sqlanon.render import NATIVE, render
+
+_LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
+"""Types that Parquet does not have, and what comes back instead of them: other values. Further
+ones are found when the file is read back."""
+
+
+class Export:
+    """Writes a staged table to a CSV or Parquet file.
+
+    A CSV file holds the text of every value. Text is always quoted and NULL is an empty field
+    without quotes, so that NULL, an empty text and the text NULL differ. Its hash is that of
+    the table of these texts: whoever reads the file as text can compute it.
+    """
+
+    def __init__(self, engine: Engine, staged: Source, plan: ReleasePlan) -> None:
+        assert plan.order.file is not None
+        self.file = plan.order.file.resolve()
+        self._engine = engine
+        self._table = plan.stage
+        self._names = plan.released_names
+        self._columns = [info for info in staged.columns if info.name in self._names]
+        self._written = self.file
+
+    def statement(self, path: Path) -> str:
+        """The COPY that writes the file."""
+        if not _is_csv(path):
+            return render(
+                "release/copy_parquet.sql",
+                select=exp.select(*map(_column, self._names)).from_(self._table.copy()),
+                path=str(path),
+                mark=RELEASE_COMMENT,
+            )
+        quoted = [c.name for c in self._columns if c.kind in (Kind.TEXT, None)]
+        return render("release/copy_csv.sql", select=self._texts(), path=str(path), quoted=quoted)
+
+    def hash(self) -> str:
+        """The hash that the file must have."""
+        columns = tuple(self._columns)
+        relation: exp.Expr = self._table
+        if _is_csv(self.file):
+            columns = tuple(replace(c, kind=Kind.TEXT, type="VARCHAR") for c in columns)
+            relation = self._texts().subquery("texts")
+        return table_hash(Source(self._engine, relation, "the release", columns), self._names)
+
+    def write(self, private: PrivateFolder) -> None:
+        """Writes the file into a private folder beside its place."""
+        self._private = private
+        self._written = private.path / f"release{self.file.suffix}"
+        self._engine.run(self.statement(self._written))
+
+    def finish(self) -> None:
+        """Puts the file in its place."""
+        finish_file(self._written, self.file)
+        self._private.remove()
+
+    def check(self, facts: Facts) -> None:
+        """Reads the file back: the same rows, and classes of the same sizes."""
+        path = self._written
+        if _is_csv(path):
+            with path.open(newline="", encoding="utf-8") as file:
+                header = next(csv.reader(file), [])
+            if header != list(self._names):
+                raise self._differs("its header names other columns")
+        found = Source.of(self._engine, written_file(path, self._names), "the written file")
+        if table_hash(found, self._names) != facts.hash:
+            raise self._differs(self._changed_types(found))
+        staged = facts.audited
+        if audit(found, staged.quasi).by_rows.sizes != staged.by_rows.sizes:
+            raise self._differs("its classes have other sizes")
+
+    def _texts(self) -> exp.Select:
+        texts = [exp.cast(_column(n), "text").as_(n, quoted=True) for n in self._names]
+        return exp.select(*texts).from_(self._table.copy())
+
+    def _changed_types(self, found: Source) -> str:
+        before = {info.name: info.type for info in self._columns}
+        lost = _no_such_types(before, {info.name: info.type for info in found.columns})
+        return "its rows differ" if lost is None else f"its rows differ; {lost}"
+
+    def _differs(self, how: str) -> PublishError:
+        return PublishError(f"The file, read back, is not what was written: {how}. {UNCHANGED}")
+
+
+def unheld_types(path: Path, columns: Iterable[tuple[str, str]]) -> str | None:
+    """Names the columns whose type the format of a file does not have, before it is written.
+
+    `columns` are names and types; None where the format is known to lack none of them.
+    """
+    if _is_csv(path):
+        return None
+    before = dict(columns)
+    after = {name: _LOST_IN_PARQUET.get(type_, type_) for name, type_ in before.items()}
+    return _no_such_types(before, after)
+
+
+def _no_such_types(before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
+    changed = [
+        f"{name!r} ({type_} becomes {after[name]})"
+        for name, type_ in before.items()
+        if name in after and after[name] not in (type_, "VARCHAR")
+    ]
+    if not changed:
+        return None
+    return (
+        f"the format has no such type: {', '.join(changed)}; cast it to DECIMAL or text in a "
+        "source query, or publish to a .csv file"
+    )
+
+
+def written_file(path: Path, names: tuple[str, ...]) -> exp.Expr:
+    """The rows of a file that an Export wrote, those of a CSV file as texts."""
+    name = "read_csv.sql" if _is_csv(path) else "read_parquet.sql"
+    text = render(f"release/{name}", path=_as_pattern(path), names=list(names))
+    return exp.maybe_parse(text, dialect=NATIVE).subquery("written")
+
+
+def is_marked(engine: Engine, path: Path) -> bool:
+    """Whether a Parquet file says of itself that it is a release; a CSV file cannot."""
+    if _is_csv(path):
+        return False
+    text = render("release/parquet_mark.sql", path=_as_pattern(path), mark=RELEASE_COMMENT)
+    try:
+        return bool(engine.fetch(text).num_rows)
+    except EngineError:
+        return False  # no Parquet file at all
+
+
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
+
+
+def _as_pattern(path: Path) -> str:
+    """The pattern that matches this one file: DuckDB expands *, ? and [ in file names."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))

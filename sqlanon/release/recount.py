@@ -1,0 +1,133 @@
+"""What a release lost, counted on the release itself rather than taken from the search."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.audit import Audit, Facts, Marked
+from sqlanon.domain import Cell, Generalized, cells
+from sqlanon.engines import Engine
+from sqlanon.metrics import METRICS, ReleaseCounts
+from sqlanon.release.compile import class_columns, compile_release
+from sqlanon.release.order import Order
+from sqlanon.release.parts import ordinals
+from sqlanon.release.plan import ReleasePlan
+from sqlanon.release.released_values import keeps_values
+from sqlanon.release.stage import SourceCounts
+
+Counts = Mapping[tuple[Cell, ...], int]
+"""Rows by what a quasi-identifier holds: one value, or two bounds."""
+
+
+def suppressed_rows(engine: Engine, plan: ReleasePlan, facts: Facts) -> dict[str, Counts]:
+    """By column and value the rows in classes that fall short; there are few, by the limit.
+
+    They are those of the release's own SELECT, which finds them by k and by every model; in a
+    view, that leaves unseen values out before it counts.
+    """
+    order = plan.order
+    missing = facts.left_out > 0 or order.marker is not None
+    if not missing or not (order.suppress or plan.guarded):
+        return {}
+    kept = replace(order, items=order.generalized, header=())
+    select = compile_release(kept, guarded=plan.guarded, only_suppressed=True).select
+    select.set("order", None)
+    columns = class_columns(order)
+    query = (
+        exp.select(*columns, exp.Count(this=exp.Star()).as_("n_rows", quoted=True))
+        .from_(select.subquery("suppressed"))
+        .group_by(*ordinals(columns))
+    )
+    *values, rows = (_cells(column) for column in engine.fetch(query).columns)
+    found: dict[str, Counts] = {}
+    at = 0
+    for item in order.generalized:
+        width = len(item.released_names)
+        counts: Counter[tuple[Cell, ...]] = Counter()
+        for *key, n in zip(*values[at : at + width], rows, strict=True):
+            counts[tuple(key)] += n
+        found[item.name] = counts
+        at += width
+    return found
+
+
+def _cells(column: pa.ChunkedArray) -> list[Any]:
+    """The values, with one NaN for all, so that it is found in a mapping."""
+    values = column.to_pylist()
+    return [math.nan if isinstance(v, float) and math.isnan(v) else v for v in values]
+
+
+def released_rows(order: Order, facts: Facts) -> dict[str, Counts]:
+    """By column and value the rows that are released; marked rows count as suppressed."""
+    return {item.name: facts.held[item.released_names].unmarked for item in order.generalized}
+
+
+def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, float]:
+    """Per column the mean of (|g|−1)/(|Σ|−1) over the source's rows, 1 for suppressed ones."""
+    losses = {}
+    for item in order.generalized:
+        counts = facts.held[item.released_names].unmarked
+        most = item.column.size - 1
+        units, rows = 0, sum(counts.values())
+        if not keeps_values(item, order):
+            atoms = _atoms(item)
+            units = sum(n * (atoms[key] - 1) for key, n in counts.items() if key in atoms)
+            rows = sum(n for key, n in counts.items() if key in atoms)
+        hidden = source_rows - rows  # left out, marked, or under the top label
+        lost = (units + hidden * most) / (source_rows * most) if most else hidden / source_rows
+        losses[item.name] = lost if source_rows else 0.0
+    return losses
+
+
+def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
+    """How many atoms each group holds, by what is released for it."""
+    sizes = [stop - start for start, stop in item.partition.runs]
+    return dict(zip(cells(item), sizes, strict=True))
+
+
+def scores_of(
+    order: Order,
+    losses: Mapping[str, float],
+    facts: Facts,
+    source: SourceCounts,
+    suppressed: int,
+) -> dict[str, Any]:
+    """The scores of docs/scores.md that follow from the release and the number of source rows."""
+    audit, marked = facts.audited, facts.marked
+    sizes = _sizes(audit, marked)
+    squares = sum(each.size**2 * each.classes for each in audit.by_rows.sizes)
+    counts = ReleaseCounts(
+        source_rows=source.rows,
+        source_people=source.people,
+        suppressed=suppressed,
+        losses=losses,
+        weights={item.name: item.column.weight for item in order.generalized},
+        smallest=min(sizes, default=0),
+        largest=max(sizes, default=0),
+        rows_squared=squares - marked.rows**2,
+        of_majority=facts.of_majority,
+    )
+    scores: dict[str, Any] = {
+        "k": counts.smallest,
+        "k_max": counts.largest,
+        "classes": sum(sizes.values()),
+        "suppressed": suppressed,
+    }
+    for metric in METRICS.values():
+        scores |= metric.recounted(counts)
+    return scores
+
+
+def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
+    """How many classes have how many people; marked rows are suppressed, so they are none."""
+    sizes = {each.size: each.classes for each in audit.spread.sizes}
+    if marked.rows and marked.people in sizes:
+        sizes[marked.people] -= 1
+    return {size: classes for size, classes in sizes.items() if classes}

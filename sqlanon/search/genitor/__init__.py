@@ -1,0 +1,1 @@
+"""GENITOR for k-anonymity, with its population and crossovers."""

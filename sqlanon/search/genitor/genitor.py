@@ -1,0 +1,331 @@
+"""GENITOR's population: individuals sorted best first, entered one at a time.
+
+D. Whitley, The GENITOR algorithm and selection pressure: why rank-based allocation of
+reproductive trials is best, ICGA 1989.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic.dataclasses import dataclass as checked
+
+from sqlanon.domain import Bits, Space
+from sqlanon.errors import SchemeError
+from sqlanon.evaluate import Unfinished
+from sqlanon.keys import Flag, Number, Share, Whole, about
+from sqlanon.metrics import Scores
+from sqlanon.search.fronts import bits_of
+from sqlanon.search.genitor.crossover import Crossover, New, NewStrangers, Trad
+from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.search.problem import MOST_CUTS, Problem, exact_loss, shown_loss
+from sqlanon.search.splits import Splits
+
+Fitness = tuple[int | float, int | float, int | float]
+"""What is missing to k or a model and the rows in classes that violate it, both 0 when feasible,
+then the loss: the smaller the better."""
+
+
+class Population:
+    """At most `size` bit strings, rank 0 the best; among equals the older ranks first."""
+
+    def __init__(self, size: int, positions: int, *, duplicates: bool = False) -> None:
+        self.size = size
+        self.duplicates = duplicates
+        self.fitness: list[Fitness] = []
+        self._rows: list[int] = []  # where the individual of each rank is stored
+        self._stored = np.zeros((size, positions), dtype=bool)
+        self._names: set[bytes] = set()  # of all individuals, unless duplicates are allowed
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, rank: int) -> Bits:
+        bits: Bits = self._stored[self._rows[rank]]
+        return bits
+
+    def __contains__(self, name: bytes) -> bool:
+        """Whether an individual with these bytes is there; only without duplicates."""
+        return name in self._names
+
+    @property
+    def bits(self) -> Bits:
+        """All individuals by rank."""
+        return self._stored[self._rows]
+
+    def offer(self, bits: Bits, fitness: Fitness) -> bool:
+        """Lets an individual in, and says whether it came in.
+
+        A full population takes only what is better than its worst, which makes room. What is
+        there already is turned away, unless duplicates are allowed.
+        """
+        full = len(self) == self.size
+        if full and not fitness < self.fitness[-1]:
+            return False
+        name = bits.tobytes()
+        if not self.duplicates and name in self._names:
+            return False
+        row = len(self)
+        if full:
+            row = self._rows.pop()
+            self.fitness.pop()
+            self._names.discard(self._stored[row].tobytes())
+        rank = bisect_right(self.fitness, fitness)
+        self.fitness.insert(rank, fitness)
+        self._rows.insert(rank, row)
+        self._stored[row] = bits
+        self._names.add(name)
+        return True
+
+
+def biased_rank(size: int, bias: float, rng: np.random.Generator) -> int:
+    """A rank by Whitley's linear selection: the best is `bias` times as likely as the median.
+
+    With u uniform in [0, 1) the rank is the floor of
+
+        size · (bias − √(bias² − 4 (bias − 1) u)) / (2 (bias − 1)),
+
+    and uniform in the limit of bias 1.
+    """
+    u = rng.random()
+    if bias == 1:
+        return int(size * u)
+    root = math.sqrt(bias * bias - 4 * (bias - 1) * u)
+    return min(int(size * (bias - root) / (2 * (bias - 1))), size - 1)
+
+
+def parents(size: int, bias: float, rng: np.random.Generator) -> tuple[int, int]:
+    """The ranks of two different individuals, each drawn by `biased_rank`."""
+    first = second = biased_rank(size, bias, rng)
+    while second == first:
+        second = biased_rank(size, bias, rng)
+    return first, second
+
+
+DUPLICATES = 100
+"""After so many offspring in a row that the population has already, a stranger is taken."""
+
+
+@checked(frozen=True, config=SETTINGS)
+class GenitorSettings:
+    """The paper's settings, except for bias and mutation, which it does not state.
+
+    A brood is bred from the same population, scored together and entered one by one; 1 is the
+    paper's steady state to the letter, more make better use of SQL.
+    """
+
+    population: Annotated[Whole, about("Schemes that are kept at a time.", ge=2, le=100_000)] = 200
+    evaluations: Annotated[Whole, about(SCORED, ge=2, le=MANY)] = 30_000
+    crossover: Annotated[Literal["new", "new_strangers", "trad"], about("The operator.")] = "new"
+    bias: Annotated[
+        Number, about("How much likelier the best is a parent than the median.", ge=1, le=2)
+    ] = 1.5
+    mutation: Annotated[Share, about("The share of mutated offspring.")] = 0.05
+    allow_duplicates: Annotated[Flag, about("Whether a population may hold a scheme twice.")] = (
+        False
+    )
+    brood: Annotated[Whole, about("Offspring that are scored together.", ge=1, le=100_000)] = 1
+    cuts: Cuts = MOST_CUTS
+
+
+@register("genitor", GenitorSettings, default_loss="glm")
+def genitor(
+    problem: Problem,
+    settings: GenitorSettings,
+    rng: np.random.Generator,
+    watch: Watch,
+    start: Bits | None = None,
+) -> Outcome:
+    """The best of the last population, and what it offers at higher k.
+
+    `start` holds valid bit strings that the first population begins with; the rest of it is
+    drawn uniformly among the valid ones. Without it, that population begins with the coarsest
+    scheme where not everything may be suppressed, as it may in the paper, because few others
+    may be feasible. Among equal solutions the first found is taken.
+    """
+    run = Run(problem, settings, rng, watch)
+    if start is None and (problem.models or problem.budget < problem.rows):
+        start = np.concatenate([c.coarsest.bits for c in problem.space.columns])[None]
+    try:
+        run.begin(start)
+        while not run.ended:
+            run.step()
+    except Unfinished as ended:
+        run.keep(ended)
+    return _outcome(run)
+
+
+@dataclass
+class Run:
+    """A GENITOR run in the middle of its work."""
+
+    problem: Problem
+    settings: GenitorSettings
+    rng: np.random.Generator
+    watch: Watch
+    evaluations: int = 0
+    ended: str = ""
+    trajectory: list[tuple[int, float]] = field(default_factory=list)
+    _best_k: int | None = None
+    _lost: float | None = None
+
+    def __post_init__(self) -> None:
+        space, settings = self.problem.space, self.settings
+        self.splits = Splits.of_space(space)
+        size = min(settings.population, settings.evaluations)
+        if not settings.allow_duplicates:
+            size = min(size, self.splits.count)
+        self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
+        self._crossover = _crossover(settings, space, self.splits)
+        # All that was scored, where that may be everything there is; else there is no need.
+        self._seen: set[bytes] | None = None
+        if not settings.allow_duplicates and self.splits.count <= settings.evaluations:
+            self._seen = set()
+
+    def begin(self, start: Bits | None = None) -> None:
+        """Scores the first population."""
+        self._enter(self._first(start))
+
+    def step(self) -> None:
+        """Breeds one brood and enters it."""
+        number = min(self.settings.brood, self.settings.evaluations - self.evaluations)
+        if self.settings.allow_duplicates:
+            brood = [self._offspring() for _ in range(number)]
+        else:
+            brood = self._without_duplicates(number)
+        self._enter(np.stack(brood))
+
+    def _without_duplicates(self, number: int) -> list[Bits]:
+        """Offspring that the population and the brood do not hold; fewer if there are no more.
+
+        A duplicate is turned away before it is scored. After many in a row a stranger comes
+        in place of an offspring, so that a population whose parents have no others goes on.
+        """
+        brood: dict[bytes, Bits] = {}
+        number = min(number, self.splits.count - len(self.population))
+        in_a_row = 0
+        while len(brood) < number:
+            self.problem.pulse.check()
+            tired = in_a_row >= DUPLICATES
+            child = self.splits.random(1, self.rng)[0] if tired else self._offspring()
+            name = child.tobytes()
+            if name in brood or name in self.population:
+                in_a_row += 1
+            else:
+                brood[name], in_a_row = child, 0
+        return list(brood.values())
+
+    def _offspring(self) -> Bits:
+        """One offspring: by crossover, or by mutation where chance or the parents want it."""
+        rng, population = self.rng, self.population
+        by_mutation = rng.random() < self.settings.mutation
+        first, second = parents(len(population), self.settings.bias, rng)
+        child = None
+        if not by_mutation:
+            child = self._crossover(population[first], population[second], rng)
+        if child is None:
+            child = self._crossover.mutated(population[first], rng)
+        return child
+
+    def _first(self, start: Bits | None) -> Bits:
+        """The first population: `start`, filled up at random."""
+        size, positions = self.population.size, self.splits.positions
+        rows = np.zeros((0, positions), dtype=bool) if start is None else start
+        if rows.ndim != 2 or rows.shape[1] != positions:
+            raise SchemeError(f"bit strings of {positions} bits are needed, one per row")
+        if not self.splits.valid(rows).all():
+            raise SchemeError("the search was to start from a scheme that its columns forbid")
+        rows = self._distinct(rows)
+        while len(rows) < size:
+            more = self.splits.random(size - len(rows), self.rng)
+            rows = self._distinct(np.concatenate([rows, more]))
+        return rows[:size]
+
+    def _distinct(self, rows: Bits) -> Bits:
+        """Each individual once, in order of first appearance, unless duplicates are allowed."""
+        if self.settings.allow_duplicates:
+            return rows
+        first = {row.tobytes(): i for i, row in reversed(list(enumerate(rows)))}
+        return rows[sorted(first.values())]
+
+    def _enter(self, bits: Bits) -> None:
+        """Scores individuals together and offers them to the population one by one."""
+        self._offer(bits, self.problem.evaluate(self.problem.space.batch_of_bits(bits)))
+        limit = self.settings.evaluations
+        loss = self.trajectory[-1][1] if self.trajectory else None
+        if self.watch.step(Progress(self.evaluations, limit, loss, self._best_k, self._lost)):
+            self.ended = self.watch.stopped
+        if self.evaluations >= limit:
+            self.ended = "evaluations"
+        if self._seen is not None:
+            self._seen.update(row.tobytes() for row in bits)
+            if len(self._seen) == self.splits.count:
+                self.ended = "finished"  # every valid scheme is scored
+
+    def keep(self, ended: Unfinished) -> None:
+        """Takes in what was scored of the last brood; there must be something to answer with."""
+        if ended.part is not None:
+            self._offer(bits_of(ended.part.batch), ended.part.scores)
+        if not len(self.population):
+            raise ended
+        self.ended = self.watch.stopped
+
+    def _offer(self, bits: Bits, scores: Scores) -> None:
+        losses = shown_loss(self.problem, scores)
+        for i, fitness in enumerate(fitness_of(self.problem, scores)):
+            self.evaluations += 1
+            best = self.population.fitness[:1]
+            if not fitness[0] and (not best or fitness < best[0]):
+                self.trajectory.append((self.evaluations, float(losses[i])))
+                self._best_k, self._lost = int(scores.k[i]), float(scores.nwp[i])
+            self.population.offer(bits[i], fitness)
+
+
+def _crossover(settings: GenitorSettings, space: Space, splits: Splits) -> Crossover:
+    if settings.crossover == "trad":
+        return Trad(splits)
+    return NewStrangers(space) if settings.crossover == "new_strangers" else New(space)
+
+
+def fitness_of(problem: Problem, scores: Scores) -> list[Fitness]:
+    """What the population is sorted by.
+
+    What is missing to models beyond k says little: often it is the same for all schemes but the
+    coarsest. So with these the rows in classes that violate one come first.
+    """
+    missing = np.maximum(problem.f2(scores), 0)
+    below = np.where(missing > 0, scores.violating, 0)
+    loss = exact_loss(problem, scores)
+    first, second = (below, missing) if problem.models else (missing, below)
+    return list(zip(first.tolist(), second.tolist(), loss.tolist(), strict=True))
+
+
+def _outcome(run: Run) -> Outcome:
+    """The individuals of the last population that none dominates in loss and k."""
+    problem = run.problem
+    everyone = problem.space.batch_of_bits(run.population.bits)
+    scores = problem.evaluate(everyone)
+    losses = exact_loss(problem, scores).tolist()
+    # What violates a model offers nothing at any k.
+    ks = np.where(problem.satisfied(scores), scores.k, 0).tolist()
+    front: list[int] = []
+    for rank in sorted(range(len(ks)), key=lambda rank: (losses[rank], -ks[rank])):
+        if not front or ks[rank] > ks[front[-1]]:
+            front.append(rank)
+    solutions = everyone.take(front)
+    return Outcome(
+        method="genitor",
+        solutions=solutions,
+        scores=problem.evaluate(solutions),
+        # Whatever loses less is not feasible, so the front holds the best feasible individual.
+        chosen=next((i for i, rank in enumerate(front) if ks[rank] >= problem.k), None),
+        objectives=(problem.loss, "k"),
+        stopped=run.ended,
+        reproducible=run.ended not in UNREPEATABLE,
+        trajectory=tuple(run.trajectory),
+    )

@@ -1,0 +1,1 @@
+"""Searches over the lattice of full-domain generalizations."""

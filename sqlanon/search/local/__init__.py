@@ -1,0 +1,1 @@
+"""Local search: small changes, descent, annealing, and what is known before scoring."""

@@ -1,0 +1,1 @@
+"""NSGA-II with publisher preferences."""

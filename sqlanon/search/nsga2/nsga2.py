@@ -1,0 +1,231 @@
+"""NSGA-II with publisher preferences (Dewri et al., GECCO 2009; TKDE, section 7).
+
+MOOP: minimize f1 = ach, the achievement function, and f2 = k_pref − k. A solution is feasible
+when f2 ≤ 0. NSGA-II (Deb et al. 2002) is taken as it is but for the selection of parents,
+which leads towards feasible solutions first.
+
+The answer, the solution to OP, is the feasible non-dominated one with least ach. By dominance
+it has the highest k among those of that ach, and by least pref_dev it is chosen among those of
+that ach and k: Example 7 of the paper answers G_8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+from pydantic.dataclasses import dataclass as checked
+
+from sqlanon.domain import Batch, Bits
+from sqlanon.evaluate import Unfinished
+from sqlanon.keys import Share, Whole, about
+from sqlanon.metrics import Scores
+from sqlanon.search.fronts import Floats, Front, Ints, pareto_rank
+from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
+from sqlanon.search.nsga2.operators import mutate, one_point_crossover, random_population
+from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.search.problem import MOST_CUTS, Problem
+
+
+def crowding(points: Floats, ranks: Ints) -> Floats:
+    """Crowding distance of NSGA-II (Deb et al. 2002), within the points of equal rank.
+
+    The gap between a point's two neighbours, summed over the coordinates, each in parts of
+    the front's extent; infinite at the ends of a front.
+    """
+    distance = np.zeros(len(points))
+    if not len(points):
+        return distance
+    for values in points.T:
+        order = np.lexsort((values, ranks))
+        value, rank = values[order], ranks[order]
+        new = rank[1:] != rank[:-1]
+        first, last = np.append(True, new), np.append(new, True)
+        extents = value[last] - value[first]
+        extent = np.repeat(extents, np.diff(np.append(np.flatnonzero(first), len(value))))
+        gap = np.zeros(len(value))
+        np.divide(value[2:] - value[:-2], extent[1:-1], out=gap[1:-1], where=extent[1:-1] > 0)
+        gap[first | last] = np.inf
+        distance[order] += gap
+    return distance
+
+
+def objectives(problem: Problem) -> tuple[str, ...]:
+    """What the front is one in: with further models the worst shortfall takes the place of k."""
+    return ("ach", "shortfall" if problem.models else "k")
+
+
+@checked(frozen=True, config=SETTINGS)
+class Nsga2Settings:
+    """The papers' settings."""
+
+    population: Annotated[Whole, about("Schemes that are kept at a time.", ge=2, le=100_000)] = 100
+    evaluations: Annotated[Whole, about(SCORED, ge=1, le=MANY)] = 50_000
+    crossover: Annotated[Share, about("The chance that two parents exchange parts.")] = 0.8
+    mutation: Annotated[Share, about("The chance that a bit flips.")] = 0.001
+    cuts: Cuts = MOST_CUTS
+
+
+@register("nsga2", Nsga2Settings)
+def nsga2(
+    problem: Problem,
+    settings: Nsga2Settings,
+    rng: np.random.Generator,
+    watch: Watch,
+    start: Bits | None = None,
+) -> Outcome:
+    """Every non-dominated solution of MOOP that was met, by ascending k, and the one for OP.
+
+    `start` are bit strings of the columns' families for the first population, which is filled
+    up with random ones; the level limits are imposed on them, and of more than a population the
+    best survive. The same generator gives the same outcome
+    unless the watch's clock or an interrupt ends the search.
+    """
+    run = _Generations(problem, settings.evaluations, watch)
+    try:
+        first = _first_population(problem, settings, rng, start)
+        people = _survivors(run.evaluated(first), settings.population)
+        while not run.over:
+            number = min(settings.population, run.left)
+            a, b = _parents(people, -(-number // 2), rng)
+            children = one_point_crossover(problem.space, a, b, settings.crossover, rng)[:number]
+            problem.pulse.check()
+            children = mutate(problem.space, children, settings.mutation, rng)
+            people = _survivors(_together(people, run.evaluated(children)), settings.population)
+    except Unfinished as ended:
+        run.keep(ended)
+    return run.outcome()
+
+
+@dataclass(frozen=True)
+class _People:
+    """Some schemes with their objectives f1 and f2, and their place in the tournament."""
+
+    bits: Bits
+    points: Floats
+    places: Ints
+
+
+class _Generations:
+    """Evaluates, keeps the front of everything met, and knows when to stop."""
+
+    def __init__(self, problem: Problem, limit: int, watch: Watch) -> None:
+        self._problem = problem
+        self._limit = limit
+        self._watch = watch
+        self._front = Front(problem.space)
+        self._asked = 0
+        self.over = False
+
+    @property
+    def left(self) -> int:
+        return self._limit - self._asked
+
+    def evaluated(self, bits: Bits) -> _People:
+        batch = self._problem.space.batch_of_bits(bits)
+        points = self._offered(batch, self._problem.evaluate(batch))
+        self.over = self._watch.step(self._progress()) or self.left <= 0
+        return _People(bits, points, np.zeros(0, dtype=np.int64))
+
+    def keep(self, ended: Unfinished) -> None:
+        """Takes in what was scored of the last batch; there must be something to answer with."""
+        if ended.part is not None:
+            self._offered(ended.part.batch, ended.part.scores)
+        if not len(self._front):
+            raise ended
+
+    def _offered(self, batch: Batch, scores: Scores) -> Floats:
+        """Offers scored schemes to the front and returns their objectives."""
+        problem = self._problem
+        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
+        self._front.offer(batch, scores, points, problem.ties(scores))
+        self._asked += len(batch)
+        return points
+
+    def _progress(self) -> Progress:
+        best, progress = self._best(), Progress(self._asked, self._limit)
+        if best is not None:
+            progress.best = float(self._front.points[best, 0])
+            progress.best_k = int(self._front.scores.k[best])
+            progress.lost = float(self._front.scores.nwp[best])
+        return progress
+
+    def _best(self) -> int | None:
+        """The feasible solution with least f1: the first feasible one of the front."""
+        feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
+        return int(feasible[0]) if len(feasible) else None
+
+    def outcome(self) -> Outcome:
+        # What is done has not been stopped, even where the clock ran out with the last of it.
+        ended = "evaluations" if self.left <= 0 else self._watch.stopped
+        return Outcome(
+            method="nsga2",
+            solutions=self._front.solutions,
+            scores=self._front.scores,
+            chosen=self._best(),
+            objectives=objectives(self._problem),
+            stopped=ended,
+            reproducible=ended not in UNREPEATABLE,
+        )
+
+
+def _first_population(
+    problem: Problem, settings: Nsga2Settings, rng: np.random.Generator, start: Bits | None
+) -> Bits:
+    space = problem.space
+    given = np.zeros((0, space.positions), dtype=bool) if start is None else start
+    missing = max(0, min(settings.population, settings.evaluations) - len(given))
+    everyone = np.concatenate([space.within_limits(given), random_population(space, missing, rng)])
+    return everyone[: settings.evaluations]
+
+
+def _together(a: _People, b: _People) -> _People:
+    points = np.concatenate([a.points, b.points])
+    return _People(np.concatenate([a.bits, b.bits]), points, np.zeros(0, dtype=np.int64))
+
+
+def _survivors(people: _People, number: int) -> _People:
+    """Elitist survival: the best ranks, and of the last rank that fits the least crowded."""
+    ranks = pareto_rank(people.points)
+    distances = crowding(people.points, ranks)
+    kept = np.lexsort((-distances, ranks))[:number]
+    places = tournament_places(people.points[kept], ranks[kept], distances[kept])
+    return _People(people.bits[kept], people.points[kept], places)
+
+
+def tournament_places(points: Floats, ranks: Ints, distances: Floats) -> Ints:
+    """A number for each solution, such that the smaller one wins the modified tournament.
+
+    1. both feasible: the crowded comparison, lower rank, then larger crowding distance
+    2. one feasible: that one
+    3. both infeasible: less f2, then less f1, then larger crowding distance
+    4. unresolved: the numbers are equal
+
+    A feasible solution always beats an infeasible one, so the three rules are one order.
+    """
+    f1, f2 = points.T
+    feasible = f2 <= 0
+    keys: tuple[npt.NDArray[np.generic], ...] = (
+        ~feasible,
+        np.where(feasible, ranks, f2),
+        np.where(feasible, -distances, f1),
+        np.where(feasible, 0.0, -distances),
+    )
+    order = np.lexsort(keys[::-1])
+    differs = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        ordered = key[order]
+        differs[1:] |= ordered[1:] != ordered[:-1]
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.cumsum(differs)
+    return places
+
+
+def _parents(people: _People, pairs: int, rng: np.random.Generator) -> tuple[Bits, Bits]:
+    """Two rows of winners of binary tournaments, as many as there are pairs."""
+    x, y = rng.integers(0, len(people.bits), (2, 2 * pairs))
+    # Step 4: both were drawn at random, so staying with the first is as arbitrary as a coin.
+    winners = np.where(people.places[y] < people.places[x], y, x)
+    return people.bits[winners[:pairs]], people.bits[winners[pairs:]]

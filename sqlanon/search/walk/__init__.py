@@ -1,0 +1,1 @@
+"""The reference direction approach: a walk over efficient solutions."""

@@ -1,0 +1,354 @@
+"""Runs the searches of a policy: for one k or several, and walks to its preference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from typing import Any, Self
+
+import numpy as np
+
+from sqlanon.arguments import refusal, whole_number
+from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE
+from sqlanon.domain import Batch, Column, ValueDomain
+from sqlanon.engines import Kind
+from sqlanon.errors import ArgumentError
+from sqlanon.evaluate import Effort, Evaluator
+from sqlanon.measuring import Measurer
+from sqlanon.metrics import EachForItsK, Ints, Rule, Suppression
+from sqlanon.policy import Policy
+from sqlanon.search import (
+    MARKED_AND_ENDED,
+    MARKED_FALL_SHORT,
+    METHODS,
+    UNREPEATABLE,
+    WALK,
+    EveryK,
+    Limits,
+    Method,
+    Outcome,
+    Problem,
+    SearchResult,
+    Walk,
+    WalkSettings,
+    Watch,
+    better_of,
+    coarsest,
+    together,
+    with_publishable_choice,
+)
+
+OTHER_K = (
+    "searched for k = {k}; solutions for another k were met on the way and are scored with the "
+    "rows left out for their own k; `--k` (k=[…] in Python) searches for several"
+)
+NO_PRIVACY = (
+    "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
+)
+
+
+def alphabetical(columns: Sequence[Column]) -> list[str]:
+    """A note on text columns that nothing but the alphabet orders, so that groups mean little."""
+    names = [
+        repr(column.name)
+        for column in columns
+        if column.hierarchy is None
+        and isinstance(column.domain, ValueDomain)
+        and column.domain.is_observed
+        and column.domain.kind is Kind.TEXT
+        and column.domain.width > 2
+    ]
+    if not names:
+        return []
+    return [
+        f"without a hierarchy the values of {', '.join(names)} are in alphabetical order, and "
+        "neighbours share a group; give a hierarchy, or `values` in an order that means something"
+    ]
+
+
+def wanted_k(policy: Policy, required: int, given: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The k to search for, ascending; `required` is the policy's."""
+    if given is None:
+        return (required,)
+    several = [given] if isinstance(given, int | str) else given
+    wanted = sorted({whole_number("k", each, 1) for each in several})
+    if not wanted:
+        raise refusal("k", given, "a whole number, or several")
+    if policy.section.privacy is None:
+        raise ArgumentError(
+            f"`k` is {wanted[0]}, but {policy.origin} requires no privacy; write there "
+            f"`privacy: {{k: {wanted[0]}}}`"
+        )
+    if wanted[0] < required:
+        raise ArgumentError(
+            f"`k` is {wanted[0]}, but {policy.origin} requires {required}: a "
+            "release of less would be refused; make privacy.k there smaller"
+        )
+    return tuple(wanted)
+
+
+def _out_of_reach(measurer: Measurer, problem: Problem, method: Method) -> Outcome | None:
+    """The answer without a search, where it is certain that nothing is feasible.
+
+    Where everything may be suppressed, that is left to the search. So it is for every k:
+    some k is always reached.
+    """
+    certain = measurer.histogram.people < problem.k or bool(measurer.unreachable)
+    limited = method.given_k and any(c.coarsest.cuts for c in problem.space.columns)
+    if problem.budget >= problem.rows or not (certain or limited):
+        return None
+    return coarsest(problem, method.key, method.aims(problem), certain=certain)
+
+
+def result_of(
+    measurer: Measurer,
+    outcome: Outcome,
+    seed: int,
+    effort: dict[str, int],
+    seconds: float,
+    *,
+    released: Sequence[Sequence[Ints]],
+    k: int | None = None,
+    scored_for: Sequence[int | None] | None = None,
+) -> SearchResult:
+    """An outcome as a result.
+
+    It was searched for `k`, and each solution was scored for a k of its own; None is the
+    policy's. `released` has the released rows of every group, by solution and column.
+    """
+    policy, k = measurer.policy, k or measurer.required_k
+    preference, notes = measurer.preference, outcome.notes
+    if preference is None and "ach" in outcome.objectives:
+        preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
+    if policy.section.privacy is None:
+        notes = (*notes, NO_PRIVACY)
+    notes = (*measurer.cautions, *notes, *alphabetical(measurer.space.columns))
+    # A search may have seen fewer cuts than the columns have.
+    found = Batch(measurer.space, outcome.solutions.ids)
+    scored_for = scored_for or [None] * len(found)
+    solutions = measurer.solutions(found, outcome.scores, preference, scored_for, released)
+    return SearchResult(
+        method=outcome.method,
+        objectives=outcome.objectives,
+        seed=seed,
+        solutions=tuple(solutions),
+        chosen=outcome.chosen,
+        evaluations=effort,
+        seconds=seconds,
+        stopped=outcome.stopped,
+        reproducible=outcome.reproducible,
+        notes=notes,
+        policy=policy.fingerprint,
+        source=measurer.account_of_source(),
+        required_k=k,
+        choices={k: outcome.chosen},
+        required=tuple(model.describe() for model in measurer.models),
+        unreachable=measurer.unreachable if outcome.chosen is None else (),
+        policy_parts=policy.parts,
+    )
+
+
+def start_walk(measurer: Measurer, document: object, seed: int | None) -> Walk:
+    """A walk from the policy's start to its preference, or the saved walk of a document."""
+    section = measurer.policy.section.search
+    settings = WalkSettings(**(section.given if section.method == WALK else {}))
+    aim = measurer.preference or DEFAULT_PREFERENCE
+    problem = Problem.over(measurer.walker, measurer.required_k, aim, "nwp")
+    problem, notes = problem.with_cuts(measurer.histogram.marginals, settings.cuts)
+    nothing = _out_of_reach(measurer, problem, METHODS["auto"])
+    walk = Walk(
+        problem,
+        start=settings.start_towards(aim),
+        n=settings.points,
+        minimizer=None if nothing is None else lambda _: nothing,
+        settings=settings,
+        seed=section.seed if seed is None else seed,
+        limits=Limits(section.seconds, section.patience),
+        notes=notes,
+    )
+    return walk if document is None else walk.resume(document, seed)
+
+
+def walked(measurer: Measurer, walk: Walk, chosen: bytes | None, seconds: float) -> SearchResult:
+    """The efficient solutions of a walk as a result."""
+    outcome, walker = walk.outcome(chosen), measurer.walker
+    effort = asdict(walker.effort)
+    released = walker.released_rows(Batch(measurer.space, outcome.solutions.ids))
+    return result_of(measurer, outcome, walk.seed, effort, seconds, released=released)
+
+
+class SearchRun:
+    """The searches of one call: for one k or several, on one histogram.
+
+    Without models beyond k one evaluator serves all of them, so nothing is measured twice. With
+    models it depends on k which classes are bad, and so does every measurement.
+    """
+
+    def __init__(
+        self,
+        measurer: Measurer,
+        method: Method,
+        settings: Any,
+        seed: int,
+        watch: Watch,
+        *,
+        several: bool,
+    ) -> None:
+        self._measurer = measurer
+        self._method, self._settings = method, settings
+        self._seed, self._watch = seed, watch
+        self._several = several
+        self._loss = method.loss(measurer.policy.section.search.loss)
+        self._stack = ExitStack()
+        self._shared: Evaluator | None = None
+        self._every_k: EveryK | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def search_for_each(self, wanted: Sequence[int]) -> list[SearchResult]:
+        """What the method finds for every k; what one does not use of its seconds, others may."""
+        watch, seconds, found = self._watch, self._watch.seconds, list[SearchResult]()
+        try:
+            for number, k in enumerate(wanted, 1):
+                if number > 1:
+                    watch.begin_again()
+                if seconds is not None:
+                    watch.seconds = seconds * number / len(wanted)
+                found.append(self._search_for(k))
+        finally:
+            watch.seconds = seconds
+        return found
+
+    def _search_for(self, k: int) -> SearchResult:
+        rule = self._rule(k)
+        found = self._searched(k, rule)
+        if found.solution is None or found.solution.marked_hold is not False:
+            return found
+        if found.stopped in UNREPEATABLE:  # nobody waits for a second search
+            return with_publishable_choice(found, MARKED_AND_ENDED)
+        self._watch.begin_again()
+        found = with_publishable_choice(found, MARKED_FALL_SHORT)
+        return better_of(found, self._searched(k, replace(rule, budget=0)))
+
+    def _searched(self, k: int, rule: Suppression) -> SearchResult:
+        measurer, method = self._measurer, self._method
+        evaluator = self._evaluator(rule)
+        before = replace(evaluator.effort)
+        wish = measurer.preference or DEFAULT_PREFERENCE
+        problem = Problem.over(evaluator, k, wish, self._loss, rule)
+        cuts = getattr(self._settings, "cuts", None)
+        problem, notes = problem.with_cuts(measurer.histogram.marginals, cuts)
+        outcome, seconds = _out_of_reach(measurer, problem, method), 0.0
+        scored_for: list[int | None] | None = None
+        own: Rule = rule
+        effort = _since(before, evaluator)
+        if outcome is None:
+            every_k = self._every_k if rule.budget else None
+            if every_k is not None:
+                start = every_k.starts(problem)
+                problem = replace(problem, start=start if len(start) else None)
+                problem = every_k.watching(problem, rule, by_levels=method.by_levels)
+            outcome, seconds = method.solve(problem, self._settings, self._seed, self._watch)
+            outcome = replace(outcome, notes=(*outcome.notes, *notes))
+            effort = _since(before, evaluator)
+            if every_k is not None:
+                outcome = every_k.listed(problem, outcome)
+                scored_for = self._scored_for(evaluator, outcome, k)
+                own = EachForItsK(outcome.scores.k, rule.budget)
+                if not any(note.startswith("exact") for note in outcome.notes):
+                    outcome = replace(outcome, notes=(*outcome.notes, OTHER_K.format(k=k)))
+            elif rule.budget and method.given_k and k != measurer.required_k:
+                scored_for = [k] * len(outcome.solutions)
+        released = evaluator.released_rows(Batch(measurer.space, outcome.solutions.ids), own)
+        found = result_of(
+            measurer,
+            outcome,
+            self._seed,
+            effort,
+            seconds,
+            released=released,
+            k=k,
+            scored_for=scored_for,
+        )
+        if method.given_k or not rule.budget or scored_for is not None:
+            return found
+        return self._with_released(found, outcome, k)
+
+    def _rule(self, k: int) -> Suppression:
+        """The suppression rule of the method in a search for a k."""
+        if self._method.given_k:
+            return self._measurer.suppression_for(k)
+        limit = self._measurer.policy.section.suppression.limit
+        return Suppression.up_to(limit, self._measurer.histogram.rows)
+
+    def _evaluator(self, rule: Suppression) -> Evaluator:
+        measurer, method = self._measurer, self._method
+        if self._shared is not None:
+            return self._shared
+        alone = bool(measurer.models)
+        every_k = not alone and rule.budget > 0 and (method.lists_every_k or self._several)
+        made = measurer.evaluator_for(rule, self._loss, every_k=every_k)
+        self._stack.enter_context(made)
+        if not alone:
+            self._shared = made
+        if every_k and method.lists_every_k:
+            self._every_k = EveryK(made, by_ach=method.default_loss is None)
+        return made
+
+    def _scored_for(self, evaluator: Evaluator, outcome: Outcome, k: int) -> list[int | None]:
+        """The k that each solution was scored for; None where the policy's k leaves out the same.
+
+        A higher k leaves out the same classes and more, so that as many rows are the same rows.
+        """
+        measurer, own = self._measurer, outcome.scores
+        batch = Batch(measurer.space, outcome.solutions.ids)
+        found: list[int | None] = own.k.tolist()
+        for known, name in ((k, k), (measurer.required_k, None)):
+            scores = evaluator.score(batch, measurer.suppression_for(known))
+            for i in np.flatnonzero(scores.suppressed == own.suppressed).tolist():
+                found[i] = name
+        return found
+
+    def _with_released(self, found: SearchResult, outcome: Outcome, k: int) -> SearchResult:
+        """Solutions for every k under models beyond k, with those that a release for k has.
+
+        The search left out as much as it may: a node that satisfies the models then leaves out
+        the same for its own k. For k itself it may leave out less.
+        """
+        measurer = self._measurer
+        with measurer.evaluator_for(measurer.suppression_for(k), self._loss) as evaluator:
+            batch = Batch(measurer.space, outcome.solutions.ids)
+            scores, released = evaluator.score(batch), evaluator.released_rows(batch)
+        for_k = None if k == measurer.required_k else k
+        as_released = result_of(
+            measurer,
+            replace(outcome, scores=scores),
+            self._seed,
+            found.evaluations,
+            found.seconds,
+            released=released,
+            k=k,
+            scored_for=[for_k] * len(scores),
+        )
+        own = [
+            replace(each, scheme=replace(each.scheme, required_k=k))
+            for each, k in zip(found.solutions, outcome.scores.k.tolist(), strict=True)
+            if k
+        ]
+        listed = (*as_released.solutions, *own)
+        found = together([replace(found, solutions=listed)], measurer.required_k)
+        # One whose marked rows fall short is the best too: what follows looks for another.
+        fit = [i for i, s in enumerate(found.solutions) if s.feasible or s.marked_hold is False]
+        best = min(fit, key=lambda i: found.aim(found.solutions[i]), default=None)
+        return replace(found, chosen=best, choices={k: best})
+
+
+def _since(before: Effort, evaluator: Evaluator) -> dict[str, int]:
+    """What was evaluated since then."""
+    then = asdict(before)
+    return {name: number - then[name] for name, number in asdict(evaluator.effort).items()}

@@ -1,0 +1,201 @@
+"""A release as its readers may fill it in again: a value of its group in every cell.
+
+First an atom of the group is drawn, each as likely as the others, then a value of the atom. So
+the reconstruction assumes what the estimates of a workload assume. What is drawn depends on the
+seed, the column and the number of the row in the order of all released columns; rows of the same
+number are the same whatever the order of the source was.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.counting import exact, literal
+from sqlanon.domain import Generalized, IntervalDomain
+from sqlanon.engines import Kind
+from sqlanon.release import (
+    Item,
+    Order,
+    Verbatim,
+    compile_release,
+    is_text,
+    keeps_values,
+    value_literal,
+)
+from sqlanon.render import Sql, render
+from sqlanon.utility.own_queries import unlike
+from sqlanon.utility.released_classes import by_labels, groups_by_label
+
+_KEY = "of no release"
+"""Stands for the keys of pseudonyms: the rows stay here, and only equality of them counts."""
+
+_MOST_STEPS = 2**62
+_MOST_PLACES = 18
+"""More steps, or digits after the point, and the engine's numbers would overflow."""
+
+_SCALE = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A generalized column: the lists that its values are drawn from.
+
+    groups  label, first atom and size of each group
+    atoms   by atom its value, or its lowest value and how many steps of `unit` it has
+    """
+
+    item: Generalized
+    label: exp.Expr
+    number: exp.Expr
+    salt: str
+    groups_name: str
+    atoms_name: str
+    groups: list[tuple[object, int, int]]
+    atoms: list[tuple[exp.Expr, exp.Expr]]
+    unit: int | Decimal = 1
+
+    @property
+    def atom(self) -> exp.Expr:
+        """The number of the drawn atom."""
+        first, size = (exp.column(c, self.groups_name, quoted=True) for c in ("first", "size"))
+        return first + exp.cast(self._chance("MD5_NUMBER_LOWER") % size, "bigint")
+
+    @property
+    def value(self) -> exp.Expr:
+        """The drawn value."""
+        low, steps = (exp.column(c, self.atoms_name, quoted=True) for c in ("low", "steps"))
+        value: exp.Expr = low
+        if isinstance(self.item.column.domain, IntervalDomain):
+            value = self._within(low, steps)
+        return _typed(value, self.item)
+
+    def _within(self, low: exp.Expr, steps: exp.Expr) -> exp.Expr:
+        chance, kind = self._chance("MD5_NUMBER_UPPER"), self.item.column.domain.kind
+        if kind is Kind.FLOAT:
+            bits = exp.Literal.number(2**53)
+            return low + steps * exp.paren(chance % bits / bits.copy())
+        step = exp.cast(chance % steps, "bigint")
+        if kind is Kind.DATE:
+            return low + exp.cast(step, "int")
+        if kind is Kind.TIMESTAMP:
+            return low + exp.func("TO_MICROSECONDS", step)
+        if kind is Kind.INTEGER:
+            low = exp.cast(low, "hugeint")
+        return low + step * literal(self.unit)
+
+    def _chance(self, function: str) -> exp.Expr:
+        """64 bits that are the same on every machine."""
+        text = exp.func("CONCAT", exp.Literal.string(self.salt), self.number.copy())
+        return exp.Anonymous(this=function, expressions=[text])
+
+
+def reconstruction(recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
+    """The SELECT of the reconstructed rows: the columns of the release, in the source's types.
+
+    A generalized column has the source's name, also where the release writes two bounds.
+    """
+    labelled = by_labels(recipe)
+    release = compile_release(labelled, guarded=guarded).select
+    release.set("order", None)
+    for key in list(release.find_all(exp.Placeholder)):
+        key.replace(exp.Literal.string(_KEY))
+    taken = {table.name.lower() for table in recipe.source.find_all(exp.Table)}
+    taken |= {name.lower() for name in labelled.released_names}
+    prefix = unlike("sqlanon", taken)
+    rows, number = f"{prefix}_rows", f"{prefix}_number"
+    drawn = [
+        _drawn(item, labelled, prefix, place, seed)
+        for place, item in enumerate(labelled.items)
+        if isinstance(item, Generalized) and not keeps_values(item, labelled)
+    ]
+    values: dict[str, exp.Expr] = {i.name: _column(i.name, rows) for i in labelled.items}
+    # What is released as it is may have come in another type, such as a wider float.
+    values |= {i.name: _typed(values[i.name], i) for i in labelled.generalized}
+    values |= {each.item.name: each.value for each in drawn}
+    return render(
+        "utility/reconstruct.sql",
+        rows=rows,
+        number=number,
+        release=release,
+        order=[_ordered(item, labelled) for item in labelled.items],
+        drawn=drawn,
+        values=list(values.items()),
+    )
+
+
+def _drawn(item: Generalized, recipe: Order, prefix: str, place: int, seed: int) -> _Drawn:
+    groups = groups_by_label(item, recipe)
+    unit = _unit(item)
+    return _Drawn(
+        item,
+        label=exact(_column(item.name, f"{prefix}_rows")),
+        number=_column(f"{prefix}_number", f"{prefix}_rows"),
+        salt=f"{seed}/{place}/",
+        groups_name=f"{prefix}_groups_{place}",
+        atoms_name=f"{prefix}_atoms_{place}",
+        groups=[(label, start, size) for label, _, start, size in groups],
+        atoms=_atoms(item, unit),
+        unit=unit,
+    )
+
+
+def _atoms(item: Generalized, unit: int | Decimal) -> list[tuple[exp.Expr, exp.Expr]]:
+    domain = item.column.domain
+    if isinstance(domain, IntervalDomain):
+        ends = list(pairwise(domain.edges))
+        # The last interval is closed, so its right end may be drawn as well.
+        steps = [_steps(low, high, unit, closed=high == domain.edges[-1]) for low, high in ends]
+        found = [(literal(low), literal(s)) for (low, _), s in zip(ends, steps, strict=True)]
+    else:
+        found = [(value_literal(item, value), exp.null()) for value in domain.values]
+    return [*found, *([(exp.null(), exp.null())] if domain.has_null else [])]
+
+
+def _unit(item: Generalized) -> int | Decimal:
+    """How far apart the numbers are that may be drawn from an interval."""
+    domain = item.column.domain
+    if not isinstance(domain, IntervalDomain) or domain.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        return 1
+    unit = Decimal(1)
+    if domain.kind is Kind.DECIMAL:
+        scale = _SCALE.match(item.type)
+        unit = Decimal(1).scaleb(-min(int(scale[1]) if scale else 0, _MOST_PLACES))
+    widest = max(Decimal(str(b)) - Decimal(str(a)) for a, b in pairwise(domain.edges))
+    unit *= max(1, int(widest / unit) // _MOST_STEPS + 1)
+    return int(unit) if domain.kind is Kind.INTEGER else unit
+
+
+def _steps(low: object, high: object, unit: int | Decimal, *, closed: bool) -> int | float:
+    """How many values an interval has, or its width where they are without number."""
+    if isinstance(low, float) and isinstance(high, float):
+        return high - low
+    if isinstance(low, dt.datetime) and isinstance(high, dt.datetime):
+        return (high - low) // dt.timedelta(microseconds=1) + closed
+    if isinstance(low, dt.date) and isinstance(high, dt.date):
+        return (high - low).days + closed
+    return max(1, int((Decimal(str(high)) - Decimal(str(low))) / Decimal(unit)) + closed)
+
+
+def _typed(value: exp.Expr, item: Generalized) -> exp.Expr:
+    """A value in the type of the source; an ENUM is text, as in a release."""
+    type_ = "TEXT" if item.type.upper().startswith("ENUM") else item.type
+    return exp.cast(value, exp.DataType.build(type_, dialect="duckdb"))
+
+
+def _ordered(item: Item, recipe: Order) -> exp.Expr:
+    """A released column as rows are ordered by it: texts that differ are told apart."""
+    column = exp.column(item.name, quoted=True)
+    if isinstance(item, Generalized):
+        return exact(column) if is_text(item, recipe) else column
+    is_plain = isinstance(item, Verbatim) and not item.type.upper().startswith("VARCHAR")
+    return column if is_plain else exact(column)
+
+
+def _column(name: str, table: str) -> exp.Column:
+    return exp.column(name, table=table, quoted=True)

@@ -1,0 +1,351 @@
+"""A SQLite engine, defined here alone: searched, released and checked like DuckDB.
+
+The same rows and the same policy give the same histogram, scheme and release on both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+
+import sqlanon
+from sqlanon.domain import Histogram
+from sqlanon.engines import (
+    ENGINES,
+    Capabilities,
+    ColumnDetails,
+    ColumnInfo,
+    Connection,
+    Data,
+    Entry,
+    Kind,
+    Opened,
+    Reads,
+    Source,
+    SqlText,
+    TableDetails,
+    Tracer,
+    parse_table,
+    render_statement,
+)
+from sqlanon.errors import EngineError, PublishError, VerificationError
+
+KINDS = {"integer": Kind.INTEGER, "real": Kind.FLOAT, "text": Kind.TEXT, "": Kind.TEXT}
+TYPES = {Kind.INTEGER: "INTEGER", Kind.FLOAT: "REAL", Kind.TEXT: "TEXT"}
+ABOUT_NAMES = {"SQLITE_ERROR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY"}
+
+
+class SumOfDigits:
+    """What SQLite's 64 bits are too narrow for."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def step(self, digits: str) -> None:
+        self.total += int(digits, 16)
+
+    def finalize(self) -> str:
+        return str(self.total)
+
+
+def hashed(name: str, text: str | None) -> str | None:
+    return None if text is None else hashlib.new(name, text.encode()).hexdigest()
+
+
+class SQLite:
+    """A SQLite file as an Engine."""
+
+    dialect: ClassVar[str] = "sqlite"
+    can: ClassVar[Capabilities] = Capabilities()
+
+    def __init__(self, path: Path, read_only: bool) -> None:
+        self.tracer, self.owned, self.reading = Tracer(), True, "the database"
+        self._path, self._read_only = path, read_only
+        mode = "ro" if read_only else "rw"
+        with self._errors():
+            self._connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        define = self._connection.create_function
+        define("MD5", 1, lambda text: hashed("md5", text), deterministic=True)
+        define("SHA2", 2, lambda text, bits: hashed(f"sha{bits}", text), deterministic=True)
+        define("REGEXP", 2, lambda regex, text: text and re.search(regex, text) is not None)
+        define("CONCAT", -1, lambda *texts: "".join(t for t in texts if t is not None))
+        self._connection.create_aggregate("SUM_OF_DIGITS", 1, SumOfDigits)  # type: ignore[arg-type]
+
+    @classmethod
+    def open(
+        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+    ) -> SQLite:
+        path = cls.database_path(address)
+        if path is None:
+            raise EngineError("A SQLite database is a file.")
+        return cls(path, read_only)
+
+    @classmethod
+    def adopt(cls, connection: Connection) -> SQLite:
+        raise EngineError("Give the address of a SQLite database: a connection lacks functions.")
+
+    @classmethod
+    def database_path(cls, address: str) -> Path | None:
+        path = address.removeprefix("sqlite:///")
+        return Path(path) if path else None
+
+    @classmethod
+    def open_for_publishing(
+        cls,
+        source: str | Connection | None,
+        *,
+        target: str | None,
+        file: Path | None,
+        read_only: bool,
+        folders: Iterable[Path],
+    ) -> Opened:
+        if file is not None or target is not None:
+            raise PublishError("a release of a SQLite database is a table of it")
+        return Opened(cls.open(source, read_only=read_only, folders=folders))
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {"sqlite": sqlite3.sqlite_version}
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", "")
+            known = code in ABOUT_NAMES  # others quote values
+            raise EngineError(f"SQLite refused: {error if known else code}") from error
+
+    def _execute(self, text: SqlText, parameters: Mapping[str, str] | None) -> sqlite3.Cursor:
+        statement = render_statement(text, self.dialect)
+        with self._errors(), self.tracer.running(statement):
+            return self._connection.execute(statement, dict(parameters or {}))
+
+    def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
+        cursor = self._execute(query, parameters)
+        with self._errors():
+            rows = cursor.fetchall()
+        names = [each[0] for each in cursor.description]
+        columns = [pa.array([row[j] for row in rows]) for j in range(len(names))]
+        if rows:  # without rows nothing says what a column would hold
+            columns = [c.cast(pa.string()) if pa.types.is_null(c.type) else c for c in columns]
+        return pa.Table.from_arrays(columns, names)
+
+    def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
+        self._execute(statement, parameters)
+
+    def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
+        """By the values: a column of SQLite holds any type, and results of expressions none."""
+        one = exp.select("*").from_(relation).limit(0)
+        names = [each[0] for each in self._execute(one, None).description]
+        types = [
+            exp.Max(this=exp.Anonymous(this="TYPEOF", expressions=[_column(n)])).as_(f"t{j}")
+            for j, n in enumerate(names)
+        ]
+        (found,) = self.fetch(exp.select(*types).from_(relation)).to_pylist()
+        kinds = [KINDS.get((found[f"t{j}"] or "").replace("null", "")) for j in range(len(names))]
+        return tuple(
+            ColumnInfo(name, kind, TYPES.get(kind, "BLOB") if kind else "BLOB", nullable=True)
+            for name, kind in zip(names, kinds, strict=True)
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def source(
+        self,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        file: str | Path | None = None,
+        data: Data | None = None,
+    ) -> Source:
+        if table is None:
+            raise EngineError("A source in SQLite is a table.")
+        relation = self.table(table)
+        return Source(self, relation, table, self.columns(relation))
+
+    def as_written(self, source: Source, path: str | Path, columns: Collection[str]) -> Source:
+        raise NotImplementedError
+
+    def attach(self, path: Path, *, read_only: bool, name: str | None = None) -> str:
+        raise NotImplementedError
+
+    def table(self, name: str) -> exp.Table:
+        return parse_table(name)
+
+    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="SUM_OF_DIGITS", expressions=[digits])
+
+    def begin(self) -> None:
+        self.run("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+
+    def roll_back(self) -> None:
+        with suppress(EngineError):
+            self.run("ROLLBACK")
+
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def locate(self, table: exp.Table, *, to_create: bool = False) -> exp.Table:
+        return exp.table_(table.name, db=table.db or "main", quoted=True)
+
+    def details(self, table: exp.Table) -> TableDetails | None:
+        schema = exp.table_("sqlite_master", db=table.db, quoted=True)
+        named = exp.column("name").eq(exp.Literal.string(table.name))
+        found = self.fetch(exp.select("type").from_(schema).where(named)).to_pylist()
+        if not found:
+            return None
+        columns = [ColumnDetails(c.name, c.type, c.nullable) for c in self.columns(table)]
+        return TableDetails(table, found[0]["type"] == "view", columns=tuple(columns))
+
+    def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
+        return ()
+
+    def reads(self, relation: exp.Expr) -> Reads:
+        tables = tuple(self.locate(each) for each in relation.find_all(exp.Table))
+        return Reads(tables, only_tables=True, named=tables)
+
+    def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
+        return None
+
+    def temporary(self, name: str) -> exp.Table:
+        return exp.table_(name, db="temp", quoted=True)
+
+    def refuse_hidden_functions(self) -> None:
+        return
+
+    def database_files(self) -> tuple[Path, ...]:
+        return () if self._read_only else (self._path,)
+
+    def file_of(self, table: exp.Table) -> Path | None:
+        return self._path
+
+    def stale_spill_files(self) -> tuple[Path, ...]:
+        return ()
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = Entry(SQLite, "sqlite3.Connection", "sqlite:///relative.sqlite")
+    monkeypatch.setitem(ENGINES, "sqlite", entry)
+
+
+# Two people without a town, one age that is alone, and texts that differ in case only.
+PEOPLE: list[tuple[Any, ...]] = [
+    (1, 21, "Oslo", "flu"), (2, 22, "Oslo", "cold"), (3, 24, "Oslo", "flu"),
+    (4, 31, "oslo", "cold"), (5, 33, "oslo", "gout"), (6, 38, "oslo", "flu"),
+    (7, 34, None, "flu"), (8, 36, None, "cold"), (9, 35, None, "gout"),
+    (10, 61, "Bergen", "scurvy"), (11, 23, "Oslo", None), (12, 32, "oslo", "flu"),
+]  # fmt: skip
+
+
+def make(folder: Path, engine: str) -> str:
+    path = folder / f"people.{engine}"
+    connect: Any = sqlite3.connect if engine == "sqlite" else duckdb.connect
+    connection = connect(str(path))
+    connection.execute("CREATE TABLE people (id INTEGER, age INTEGER, town TEXT, ill TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", PEOPLE)
+    connection.commit()
+    connection.close()
+    return f"{engine}:///{path}"
+
+
+def policy(address: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "source": {"connection": address, "table": "people"},
+        "columns": {
+            "id": {"role": "identifying"},
+            "age": {"role": "quasi", "range": [20, 70], "granularity": 10},
+            "town": {"role": "quasi"},
+            "ill": {"role": "sensitive"},
+        },
+        "one_row_per_person": True,
+        "privacy": {"k": 3, "l_diversity": {"l": 2}},
+        "suppression": {"limit": 0.1},
+        "publish": {"to": "anon", "order": "sorted"},
+    } | changes
+
+
+def counted(histogram: Histogram) -> dict[tuple[Any, ...], int]:
+    """The rows of every tuple of atoms."""
+    return dict(zip(map(tuple, histogram.tally.codes.tolist()), histogram.tally.rows, strict=True))
+
+
+CASES: list[dict[str, Any]] = [
+    {"privacy": {"k": 3, "homogeneity": {"accept": "k alone"}}},
+    {},
+    {"suppression": {"limit": 0.1, "rows": "mark"}},
+    {"privacy": {"k": 3, "beta_likeness": {"beta": 3}}},
+    {"privacy": {"k": 3, "t_closeness": {"t": 0.5}}},
+    {"subject": "id", "one_row_per_person": False},
+]
+
+
+@pytest.mark.parametrize("changes", CASES)
+def test_the_same_release_as_on_duckdb(tmp_path: Path, changes: dict[str, Any]) -> None:
+    found = []
+    for engine in ("duckdb", "sqlite"):
+        address, folder = make(tmp_path, engine), tmp_path / f"{engine} certificates"
+        folder.mkdir()
+        with sqlanon.load(policy(address, **changes)) as anonymizer:
+            result = anonymizer.search(seed=1)
+            release = anonymizer.publish(result, certificates=folder)
+            rows = sorted(map(repr, release.to_arrow().to_pylist()))
+            found.append((counted(anonymizer.histogram), result.solution.scheme, rows))
+        checked = sqlanon.check(address, ["age", "town"], k=3, table="anon", sensitive="ill", l=1)
+        assert checked.holds
+        assert sqlanon.checking.recheck(
+            address, folder / "anon.certificate.json", table="anon"
+        ).holds
+    assert found[0] == found[1]
+    assert len(found[0][2]) == (12 if "mark" in str(changes) else 11)  # Bergen is left out
+
+
+def test_what_the_engine_lacks_is_refused(tmp_path: Path) -> None:
+    address = make(tmp_path, "sqlite")
+    for publish, said in (
+        ({"to": "anon", "mode": "view"}, "take mode table"),
+        ({"file": str(tmp_path / "out.csv")}, "a release of a SQLite database is a table of it"),
+        ({"to": "main.people"}, "is the source itself"),
+        ({"to": "anon", "connection": "duckdb:///other.duckdb"}, "are of two engines"),
+    ):
+        with sqlanon.load(policy(address, publish=publish)) as anonymizer:
+            result = anonymizer.search(seed=1)
+            with pytest.raises((PublishError, EngineError), match=said):
+                anonymizer.publish(result)
+    with pytest.raises(EngineError, match="Give the address"):
+        sqlanon.check(sqlite3.connect(":memory:"), "age", table="people")
+
+
+def test_nothing_changes_where_a_release_does_not_hold(tmp_path: Path) -> None:
+    address = make(tmp_path, "sqlite")
+    with sqlanon.load(policy(address)) as anonymizer:
+        result = anonymizer.search(seed=1)
+    strict = policy(address, privacy={"k": 3, "l_diversity": {"l": 4}})
+    with sqlanon.load(strict) as anonymizer, pytest.raises(VerificationError):
+        anonymizer.publish(result.solution.scheme)
+    with sqlite3.connect(tmp_path / "people.sqlite") as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]

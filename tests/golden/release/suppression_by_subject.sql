@@ -1,0 +1,32 @@
+WITH "generalized" AS (
+  SELECT
+    CASE
+      WHEN "source"."age" >= 0 AND "source"."age" < 25
+      THEN '[0, 25)'
+      WHEN "source"."age" >= 25 AND "source"."age" < 60
+      THEN '[25, 60)'
+      WHEN "source"."age" >= 60 AND "source"."age" <= 90
+      THEN '[60, 90]'
+      ELSE '(not in the scheme)'
+    END AS "age",
+    "source"."person" AS "subject"
+  FROM "people" AS "source"
+), "small_classes" AS (
+  SELECT
+    "age" COLLATE "binary" AS "age",
+    TRUE AS "is_small"
+  FROM "generalized"
+  GROUP BY
+    1
+  HAVING
+    COUNT(DISTINCT "subject") < 2
+)
+SELECT
+  "generalized"."age"
+FROM "generalized"
+LEFT JOIN "small_classes"
+  ON "generalized"."age" COLLATE "binary" = "small_classes"."age"
+WHERE
+  "small_classes"."is_small" IS NULL
+ORDER BY
+  1;
