@@ -13,8 +13,9 @@ from typing import Any, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from sqlanon.keys import Section
+from sqlanon.metrics import METRICS
 from sqlanon.policy.search_keys import ALLOWED, valid_part
-from sqlanon.policy.sections import ColumnSection, policy_section
+from sqlanon.policy.sections import ColumnSection, PolicySection, policy_section
 from sqlanon.policy.variables import is_secret
 from sqlanon.search import METHODS
 
@@ -152,13 +153,15 @@ def _meant(found: Any, path: Path, allowed: str) -> str:
 
 
 def _schema() -> dict[str, Any]:
-    return _schema_with(tuple(METHODS))
+    return _schema_of(policy_section(), tuple(METHODS), tuple(METRICS))
 
 
 @cache
-def _schema_with(methods: tuple[str, ...]) -> dict[str, Any]:
-    """The schema; which one depends on the methods that are registered."""
-    return policy_section().model_json_schema()
+def _schema_of(
+    section: type[PolicySection], methods: tuple[str, ...], metrics: tuple[str, ...]
+) -> dict[str, Any]:
+    """The schema of a policy; it changes as models, methods and metrics are registered."""
+    return section.model_json_schema()
 
 
 def _nodes_at(path: Path) -> list[Node]:
