@@ -6,7 +6,6 @@ from sqlanon.counting.atom_sql import (
     column,
     counted_value,
     exact,
-    literal,
     told_apart,
 )
 from sqlanon.counting.binding import (

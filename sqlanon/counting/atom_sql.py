@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.domain import IntervalDomain, Value, format_value
+from sqlanon.domain import IntervalDomain, literal
 from sqlanon.engines import Kind
 from sqlanon.render import EXACT
 
@@ -133,19 +133,3 @@ def _case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr) -> exp.Case
     if isinstance(otherwise, exp.Case):
         return exp.Case(ifs=[*ifs, *otherwise.args["ifs"]], default=otherwise.args["default"])
     return exp.Case(ifs=ifs, default=otherwise)
-
-
-def literal(value: Value) -> exp.Expr:
-    """A value as an SQL literal of its own type."""
-    text = exp.Literal.string(format_value(value))
-    if isinstance(value, bool):
-        return exp.Boolean(this=value)
-    if isinstance(value, str):
-        return text
-    if isinstance(value, float):
-        return exp.cast(text, "double")
-    if isinstance(value, dt.datetime):
-        return exp.cast(text, "timestamptz" if value.tzinfo else "timestamp")
-    if isinstance(value, dt.date):
-        return exp.cast(text, "date")
-    return exp.Literal.number(format_value(value))

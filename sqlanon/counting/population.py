@@ -23,11 +23,11 @@ from sqlanon.counting.sources import address_in, is_empty, refuse_empty
 from sqlanon.domain import (
     Codes,
     Column,
+    CountedPopulation,
     Family,
+    GroupFit,
     IntervalDomain,
     Partition,
-    Place,
-    Population,
     Space,
     Tally,
     Value,
@@ -59,13 +59,13 @@ class Reach:
     steps: bool = False
 
 
-def place_of(value: Value | None, column: Column, reach: Reach) -> Place | None:
+def place_of(value: Value | None, column: Column, reach: Reach) -> GroupFit | None:
     """Where a value belongs; None where no group takes it."""
     domain = column.domain
     assert not isinstance(domain, IntervalDomain)
     atom = domain.codes.get(None if value is None else sort_key(value))
     if atom is not None:
-        return Place(atom, atom, atom + 1)
+        return GroupFit(atom, atom, atom + 1)
     found = None
     if value is not None and reach.between:
         found = _between(value, column, reach.beyond)
@@ -74,39 +74,39 @@ def place_of(value: Value | None, column: Column, reach: Reach) -> Place | None:
     return found or _anywhere(column, reach)
 
 
-def place_of_interval(code: int, column: Column, reach: Reach) -> Place | None:
+def place_of_interval(code: int, column: Column, reach: Reach) -> GroupFit | None:
     """The same for the number of an interval, or OUTSIDE the range."""
     if code != OUTSIDE and code < column.size:
-        return Place(code, code, code + 1)
+        return GroupFit(code, code, code + 1)
     if code == OUTSIDE and reach.beyond:  # NaN is in none of several intervals
-        return Place(0, 0, column.domain.width)
+        return GroupFit(0, 0, column.domain.width)
     return _anywhere(column, reach)
 
 
-def _anywhere(column: Column, reach: Reach) -> Place | None:
+def _anywhere(column: Column, reach: Reach) -> GroupFit | None:
     if reach.top:
-        return Place(0, 0, column.domain.width)
-    return Place(0, 0, column.size) if reach.whole else None
+        return GroupFit(0, 0, column.domain.width)
+    return GroupFit(0, 0, column.size) if reach.whole else None
 
 
-def _between(value: Value, column: Column, beyond: bool) -> Place | None:
+def _between(value: Value, column: Column, beyond: bool) -> GroupFit | None:
     values = column.domain.left_ends
     width = len(values)
     if width < 2:
         return None
     if isinstance(value, float) and math.isnan(value):
-        return Place(0, 0, width) if beyond else None
+        return GroupFit(0, 0, width) if beyond else None
     below = bisect.bisect_right(values, sort_key(value), key=sort_key) - 1
     if not beyond and not 0 <= below < width - 1:
         return None
     if below <= 0:
-        return Place(0, 0, 2)
+        return GroupFit(0, 0, 2)
     if below == width - 1:
-        return Place(below, below - 1, width)
-    return Place(below, below, below + 1, company=True)
+        return GroupFit(below, below - 1, width)
+    return GroupFit(below, below, below + 1, company=True)
 
 
-def _in_step(value: Value, column: Column) -> Place | None:
+def _in_step(value: Value, column: Column) -> GroupFit | None:
     """The lowest step that holds the value and two of the column's, and that gives them its name.
 
     Where a lower step holds the same two, a release may write that one: two days of July are
@@ -121,7 +121,7 @@ def _in_step(value: Value, column: Column) -> Place | None:
             continue
         start, stop = (bisect.bisect_left(values, end) for end in span)
         if stop - start > 1 and hierarchy.level_of(start, stop, column.min_level) == level:
-            return Place(start, start, stop)
+            return GroupFit(start, start, stop)
     return None
 
 
@@ -223,7 +223,7 @@ def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
 
 def population_of(
     policy: Policy, source: Source, quasis: Sequence[Quasi], space: Space
-) -> Population:
+) -> CountedPopulation:
     """The people of the policy's population, counted by the groups of a space."""
     others, subject = _named_population(policy, source)
     with telling_of_population(policy, others):
@@ -282,7 +282,7 @@ def count_population(
     space: Space,
     reaches: Sequence[Reach],
     subject: str | None = None,
-) -> Population:
+) -> CountedPopulation:
     """Counts the people of a population by the places of their values among the groups of a space.
 
     `reaches` has what the groups of each column take. People whom no group can take are left out.
@@ -302,14 +302,14 @@ def count_population(
     codes = np.column_stack([of_entries for _, of_entries in found])
     known = (codes != OUTSIDE).all(axis=1)
     numbers = (each[known] for each in (codes, tally.rows, tally.people, tally.mover))
-    return Population(tuple(places for places, _ in found), _summed(Tally(*numbers)))
+    return CountedPopulation(tuple(places for places, _ in found), _summed(Tally(*numbers)))
 
 
 def _places(
     counted: Counted, column: Column, reach: Reach, fetched: pa.ChunkedArray
-) -> tuple[tuple[Place, ...], Codes]:
+) -> tuple[tuple[GroupFit, ...], Codes]:
     """The places that there are, and the number of each entry's; OUTSIDE where it has none."""
-    found: list[Place | None]
+    found: list[GroupFit | None]
     entry: npt.NDArray[np.signedinteger[Any]]
     if isinstance(column.domain, IntervalDomain):
         numbers = numbers_of(fetched, null=column.domain.width)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.hierarchy import Hierarchy, Span
-from sqlanon.domain.histogram import Codes, Facet, Histogram, Ints, Place, Population, Tally
+from sqlanon.domain.histogram import (
+    Codes,
+    CountedPopulation,
+    Facet,
+    GroupFit,
+    Histogram,
+    Ints,
+    Tally,
+)
 from sqlanon.domain.labels import (
     BETWEEN,
     MORE,
@@ -52,4 +60,4 @@ from sqlanon.domain.scheme_json import (
     write_document,
 )
 from sqlanon.domain.space import Batch, Ids, PartitionTable, Space
-from sqlanon.domain.values import Value, format_value, parse_value, sort_key
+from sqlanon.domain.values import Value, format_value, literal, parse_value, sort_key

@@ -135,7 +135,7 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 def read_yaml(path: str | Path) -> Hierarchy:
     """The hierarchy in a YAML file; raises HierarchyError with the line at fault."""
     path = Path(path)
-    walk = _Walk(str(path))
+    walk = _LeafReader(str(path))
     try:
         document = compose_yaml(read_text(path), f"Hierarchy {path}", HierarchyError)
         leaves = [] if document is None else list(walk.leaves(document, ()))
@@ -148,7 +148,7 @@ def read_yaml(path: str | Path) -> Hierarchy:
     return Hierarchy.from_rows(rows, str(path), [f"line {line}" for _, line in leaves])
 
 
-class _Walk:
+class _LeafReader:
     """Reads leaves off composed nodes, which unlike constructed ones know text and line."""
 
     def __init__(self, origin: str) -> None:

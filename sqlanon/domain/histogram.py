@@ -54,10 +54,10 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class Population:
+class CountedPopulation:
     """People by where their values belong: the codes of `tally` number the places of a column."""
 
-    places: tuple[tuple[Place, ...], ...]
+    places: tuple[tuple[GroupFit, ...], ...]
     tally: Tally
 
     @cached_property
@@ -81,7 +81,7 @@ class Histogram:
     people: int
     facets: Mapping[str, Facet] = field(default_factory=dict)
     subject: str | None = None
-    population: Population | None = None
+    population: CountedPopulation | None = None
 
     def __repr__(self) -> str:
         counts = ", ".join(
@@ -139,7 +139,7 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-class Place(NamedTuple):
+class GroupFit(NamedTuple):
     """A value belongs to the group of `atom` if this holds all atoms start..stop-1.
 
     With `company` the group must also hold another value than the atom, on either side.

@@ -11,6 +11,8 @@ import math
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
+from sqlglot import exp
+
 from sqlanon.engines import Kind
 from sqlanon.errors import DomainError
 
@@ -97,6 +99,23 @@ def json_value(value: Value) -> int | float | bool | str:
     if isinstance(value, float) and math.isfinite(value):
         return value
     return format_value(value)
+
+
+def literal(value: Value) -> exp.Expr:
+    """A value as an SQL literal of its own type."""
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    text = format_value(value)
+    if isinstance(value, int | Decimal):
+        return exp.Literal.number(text)
+    string = exp.Literal.string(text)
+    if isinstance(value, str):
+        return string
+    if isinstance(value, float):
+        return exp.cast(string, "double")
+    if isinstance(value, dt.datetime):
+        return exp.cast(string, "timestamptz" if value.tzinfo else "timestamp")
+    return exp.cast(string, "date")
 
 
 def sort_key(value: Value) -> tuple[bool, Any]:

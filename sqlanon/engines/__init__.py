@@ -27,7 +27,7 @@ from sqlanon.engines.protocol import (
 from sqlanon.engines.registry import (
     ENGINES,
     SUFFIXES,
-    Entry,
+    EngineEntry,
     database_path,
     file_address,
     is_connection,

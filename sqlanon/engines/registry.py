@@ -14,7 +14,7 @@ from sqlanon.files import folder_of
 
 
 @dataclass(frozen=True)
-class Entry:
+class EngineEntry:
     """An engine: its class or where that is, the type of its connections, its addresses."""
 
     engine: str | type[Engine]
@@ -29,7 +29,7 @@ class Entry:
 
 
 ENGINES = {
-    "duckdb": Entry(
+    "duckdb": EngineEntry(
         "sqlanon.engines.duckdb:DuckDBEngine",
         "duckdb.DuckDBPyConnection",
         "duckdb:///relative.duckdb, duckdb:////absolute/path.duckdb or duckdb:// for a database "
@@ -58,13 +58,13 @@ def is_connection(value: object) -> bool:
     return _of_connection(value) is not None
 
 
-def _of_connection(value: object) -> Entry | None:
+def _of_connection(value: object) -> EngineEntry | None:
     # The modules of drivers that are written in C have names with a _.
     types = {f"{each.__module__.lstrip('_')}.{each.__name__}" for each in type(value).__mro__}
     return next((each for each in ENGINES.values() if each.connection in types), None)
 
 
-def _of_address(address: str) -> Entry:
+def _of_address(address: str) -> EngineEntry:
     known = "; ".join(each.addresses for each in ENGINES.values())
     scheme, separator, _ = address.partition("://")
     if not separator:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.domain import Bits, Ids, PartitionTable, Place
+from sqlanon.domain import Bits, GroupFit, Ids, PartitionTable
 
 Numbers = npt.NDArray[np.integer[Any]]
 MAX_PATH_BITS = 62
@@ -59,11 +59,11 @@ class MaskCoding:
         distinct, which = np.unique(ids, return_inverse=True)  # a wide domain has long strings
         return self.table.bits(distinct)[:, self.positions][which]
 
-    def parting_bits(self, place: Place) -> Bits:
+    def parting_bits(self, place: GroupFit) -> Bits:
         """The bits of which a partition keeps none exactly if a place's atoms are in one group."""
         return np.asarray((self.positions >= place.start) & (self.positions < place.stop - 1))
 
-    def parting_pairs(self, place: Place) -> Bits:
+    def parting_pairs(self, place: GroupFit) -> Bits:
         """The later of two bits that both are kept exactly where a place's atom has no company."""
         both = np.isin((place.atom - 1, place.atom), self.positions).all()
         return np.asarray((self.positions == place.atom) & (place.company & both))
@@ -126,7 +126,7 @@ class PathCoding:
     def expresses(self, ids: Numbers) -> bool:
         return bool(np.isin(ids, self.chain).all())
 
-    def parting_bits(self, place: Place) -> Bits:
+    def parting_bits(self, place: GroupFit) -> Bits:
         """As MaskCoding.parting_bits, and a place's atom has company then."""
         groups = self._groups
         parted = groups[:, place.start] != groups[:, place.stop - 1]
@@ -136,7 +136,7 @@ class PathCoding:
         kept = np.array(self._kept)[parted]
         return np.asarray(np.arange(self.width) + 1 == kept.min(initial=self.width + 1))
 
-    def parting_pairs(self, place: Place) -> Bits:
+    def parting_pairs(self, place: GroupFit) -> Bits:
         """None: a single bit says it all."""
         return np.zeros(self.width, dtype=bool)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.domain import Batch, Bits, Codes, Family, PartitionTable, Population
+from sqlanon.domain import Batch, Bits, Codes, CountedPopulation, Family, PartitionTable
 from sqlanon.evaluate.coding import MAX_PATH_BITS, Coding, MaskCoding, Numbers, PathCoding
 
 CANDIDATE_BITS = 10
@@ -52,7 +52,7 @@ class Layout:
                     words[w] |= part[codes[:, j]]
         return words.T
 
-    def parting_words(self, population: Population) -> tuple[Numbers, Numbers]:
+    def parting_words(self, population: CountedPopulation) -> tuple[Numbers, Numbers]:
         """For the entries of a population what must not be kept by a scheme that takes them.
 
         No bit of the first words, and no bit of the second together with the one before it.

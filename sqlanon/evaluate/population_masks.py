@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.domain import Population
+from sqlanon.domain import CountedPopulation
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, WORD_BITS, Layout
 from sqlanon.render import Sql
@@ -18,7 +18,7 @@ from sqlanon.render import Sql
 class PopulationMasks:
     """How the tables of one population look; those of all layouts have the same columns."""
 
-    def __init__(self, population: Population) -> None:
+    def __init__(self, population: CountedPopulation) -> None:
         self._population = population
         places = [place for column in population.places for place in column]
         self._conditions = [

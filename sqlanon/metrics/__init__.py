@@ -19,6 +19,7 @@ from sqlanon.metrics.metric import (
     biases,
     further,
     losses,
+    recounted,
     register,
 )
 from sqlanon.metrics.minimum import Minimum

@@ -162,6 +162,11 @@ def further() -> list[str]:
     return [key for key, metric in METRICS.items() if not metric.always]
 
 
+def recounted(counts: ReleaseCounts) -> dict[str, int | float]:
+    """Every score that follows from what was counted in a release."""
+    return {key: s for metric in METRICS.values() for key, s in metric.recounted(counts).items()}
+
+
 def asked_of(histogram: Histogram, asked: Collection[str]) -> list[Metric]:
     """Those of `further` that are asked for and can be measured, in the order of the registry."""
     wanted = [METRICS[key](histogram) for key in further() if key in asked]

@@ -34,9 +34,9 @@ class PrivacySection(Section):
     def of_columns(self) -> dict[str, Sequence[ForColumns]]:
         """The sections for sensitive columns, by key."""
         found: dict[str, Sequence[ForColumns]] = {
-            key: listed(given)
-            for key, given in self.models.items()
-            if not keys()[key].needs_population
+            key: listed(getattr(self, key))
+            for key, model in keys().items()
+            if not model.needs_population
         }
         return found | {"homogeneity": listed(self.homogeneity)}
 

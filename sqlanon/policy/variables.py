@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-Place = tuple[Any, ...]
+KeyPath = tuple[Any, ...]
 
-SOURCE: Place = ("source", "connection")
-PUBLISH: Place = ("publish", "connection")
-POPULATION: Place = ("population", "connection")
+SOURCE: KeyPath = ("source", "connection")
+PUBLISH: KeyPath = ("publish", "connection")
+POPULATION: KeyPath = ("population", "connection")
 ADDRESSES = (SOURCE, POPULATION, PUBLISH)
 MIN_KEY = 16
 
@@ -28,12 +28,12 @@ _ENGINE = re.compile(r"^\w+(?=://)|duckdb", re.IGNORECASE)
 _EXCERPT = 8  # characters of a key, such as a message that quotes a part of a statement shows
 
 
-def key_place(column: str) -> Place:
+def key_place(column: str) -> KeyPath:
     """Where a policy holds the key of a pseudonym."""
     return ("columns", column, "key")
 
 
-def is_secret(place: Place) -> bool:
+def is_secret(place: KeyPath) -> bool:
     """Whether what stands there is kept out of messages."""
     return place in ADDRESSES or (len(place) == 3 and place == key_place(place[1]))
 
@@ -58,7 +58,7 @@ class Secret:
 class Expansion:
     """The texts of a policy with their variables filled in. Its repr shows none of them."""
 
-    texts: Mapping[Place, str] = field(default_factory=dict, repr=False)
+    texts: Mapping[KeyPath, str] = field(default_factory=dict, repr=False)
     secrets: tuple[Secret, ...] = ()
 
     def hide(self, message: str) -> str:
@@ -89,14 +89,14 @@ class Expansion:
 
 def expand(
     document: Any, environment: Mapping[str, str]
-) -> tuple[Expansion, list[tuple[Place, str]]]:
+) -> tuple[Expansion, list[tuple[KeyPath, str]]]:
     """Fills in the variables of a policy; also every mistake in them, with its place.
 
     The document may be any nonsense: what is no text in the right place is left to the schema.
     """
-    texts: dict[Place, str] = {}
+    texts: dict[KeyPath, str] = {}
     secrets: list[Secret] = []
-    problems: list[tuple[Place, str]] = []
+    problems: list[tuple[KeyPath, str]] = []
     for place, text in _written(document):
         wrong = list(_mistakes(text, environment))
         if not wrong:
@@ -108,7 +108,7 @@ def expand(
 
 
 def _secrets(
-    place: Place, text: str, filled: str, environment: Mapping[str, str]
+    place: KeyPath, text: str, filled: str, environment: Mapping[str, str]
 ) -> Iterator[Secret]:
     """Of an address what its variables hold; of a key all of it, even where it is written out."""
     names = dict.fromkeys(match[2] for match in _DOLLAR.finditer(text) if match[2])
@@ -123,7 +123,7 @@ def _secrets(
         yield Secret(f"${{{name}}}", value, frozenset(words))
 
 
-def _written(document: Any) -> Iterator[tuple[Place, str]]:
+def _written(document: Any) -> Iterator[tuple[KeyPath, str]]:
     columns = _at(document, ("columns",))
     names = list(columns) if isinstance(columns, Mapping) else []
     for place in (SOURCE, POPULATION, *map(key_place, names), PUBLISH):
@@ -132,7 +132,7 @@ def _written(document: Any) -> Iterator[tuple[Place, str]]:
             yield place, text
 
 
-def _at(value: Any, place: Place) -> Any:
+def _at(value: Any, place: KeyPath) -> Any:
     for step in place:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
@@ -151,7 +151,7 @@ def _mistakes(text: str, environment: Mapping[str, str]) -> Iterator[str]:
             yield f"the variable {match[2]} is not set in the environment"
 
 
-def _too_short(place: Place, text: str) -> Iterator[str]:
+def _too_short(place: KeyPath, text: str) -> Iterator[str]:
     if place in ADDRESSES:
         if not text.strip():
             yield "is empty; expected the address of a database"

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.counting import literal
-from sqlanon.domain import Hierarchy, Value
+from sqlanon.domain import Hierarchy, Value, literal
 from sqlanon.errors import CompileError
 from sqlanon.privacy import ValueRows
 from sqlanon.release.generalize import is_not_null

@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 
 from sqlglot import exp
 
-from sqlanon.counting import counted_value, exact, literal
+from sqlanon.counting import counted_value, exact
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     Cell,
@@ -21,6 +21,7 @@ from sqlanon.domain import (
     cells,
     decimal_digits,
     format_value,
+    literal,
     top_cell,
 )
 from sqlanon.engines import Kind

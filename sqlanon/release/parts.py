@@ -9,8 +9,8 @@ from itertools import count
 
 from sqlglot import exp
 
-from sqlanon.counting import exact, literal
-from sqlanon.domain import Generalized, Output, Value, cells
+from sqlanon.counting import exact
+from sqlanon.domain import Generalized, Output, Value, cells, literal
 from sqlanon.engines import Kind
 from sqlanon.release.generalize import SOURCE, Mapping, is_null
 from sqlanon.release.order import Order

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.audit import Audit, Facts, Marked
 from sqlanon.domain import Cell, Generalized, cells
 from sqlanon.engines import Engine
-from sqlanon.metrics import METRICS, ReleaseCounts
+from sqlanon.metrics import ReleaseCounts, recounted
 from sqlanon.release.compile import class_columns, compile_release
 from sqlanon.release.order import Order
 from sqlanon.release.parts import ordinals
@@ -114,15 +114,13 @@ def scores_of(
         rows_squared=squares - marked.rows**2,
         of_majority=facts.of_majority,
     )
-    scores: dict[str, Any] = {
+    return {
         "k": counts.smallest,
         "k_max": counts.largest,
         "classes": sum(sizes.values()),
         "suppressed": suppressed,
+        **recounted(counts),
     }
-    for metric in METRICS.values():
-        scores |= metric.recounted(counts)
-    return scores
 
 
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:

@@ -41,7 +41,7 @@ from sqlanon.metrics import Scores
 from sqlanon.search.fronts import Front, bits_of, distinct
 from sqlanon.search.lattice.lattice_front import FrontSettings, front
 from sqlanon.search.local.anneal import anneal
-from sqlanon.search.local.polish import Place, place_of, polish
+from sqlanon.search.local.polish import RankedScheme, place_of, polish
 from sqlanon.search.local.screen import Screen
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
 from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
@@ -146,7 +146,7 @@ class _Run:
         self._watch = watch
         self._screens = {problem.space: Screen(problem)}
         self._front = Front(problem.space)
-        self._ends: dict[tuple[object, ...], Place] = {}  # of polishing and of walks
+        self._ends: dict[tuple[object, ...], RankedScheme] = {}  # of polishing and of walks
         self._begun: set[tuple[object, ...]] = set()  # those at which a round began
         self._asked = 0
         self._limit = plan.evaluations  # it only falls
@@ -199,7 +199,7 @@ class _Run:
         if not self._over:
             self._done = _account(rounds, stale)
 
-    def _several(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
+    def _several(self, best: RankedScheme, rng: np.random.Generator) -> tuple[int, int]:
         """Goes on for the rounds of the plan, the first of which ended at `best`.
 
         Returns how many rounds that makes, and how many of the last found nothing better.
@@ -213,14 +213,16 @@ class _Run:
             best = min(best, found, key=lambda place: place.rank)
         return rounds, stale
 
-    def _to_begin_at(self) -> list[Place]:
+    def _to_begin_at(self) -> list[RankedScheme]:
         """The best places at which no round has begun."""
         fresh = [name for name in self._ends if name not in self._begun]
         fresh = sorted(fresh, key=lambda name: self._ends[name].rank)[:BEGIN_AT]
         self._begun.update(fresh)
         return [self._ends[name] for name in fresh]
 
-    def _until_nothing_is_better(self, best: Place, rng: np.random.Generator) -> tuple[int, int]:
+    def _until_nothing_is_better(
+        self, best: RankedScheme, rng: np.random.Generator
+    ) -> tuple[int, int]:
         """Rounds until several in a row find nothing better, then rounds that hide columns."""
         space, wanted = self._problem.space, self._plan.rounds
         rounds, stale = 1, 0
@@ -272,7 +274,7 @@ class _Run:
 
     def _round(
         self, problem: Problem, rng: np.random.Generator, start: Bits | None = None
-    ) -> Place:
+    ) -> RankedScheme:
         """Where a round ends: evolved, polished, annealed, polished."""
         starts = [self._polished(problem, self._evolved(problem, rng, start))]
         for_loss = replace(problem, preference=replace(problem.preference, bias=LOSS_ONLY))
@@ -284,7 +286,7 @@ class _Run:
             starts.append(self._polished(problem, place))
         return self._walked(problem, starts, rng)
 
-    def _varied(self, places: list[Place], rng: np.random.Generator) -> Place:
+    def _varied(self, places: list[RankedScheme], rng: np.random.Generator) -> RankedScheme:
         """Where a round ends that begins at some places, each of their columns hidden in turn.
 
         What is polished without a column keeps others instead.
@@ -302,7 +304,7 @@ class _Run:
             starts.append(self._polished(self._problem, found))
         return self._walked(self._problem, starts or places, rng)
 
-    def _hidden(self, place: Place, column: int) -> Place:
+    def _hidden(self, place: RankedScheme, column: int) -> RankedScheme:
         """A place with one column as coarse as it may be."""
         space = self._problem.space
         bits, segment = place.bits.copy(), space.segment(column)
@@ -310,7 +312,9 @@ class _Run:
         scores = self._problem.evaluate(space.batch_of_bits(bits[None]))
         return place_of(self._problem, bits[None], scores)
 
-    def _walked(self, problem: Problem, starts: list[Place], rng: np.random.Generator) -> Place:
+    def _walked(
+        self, problem: Problem, starts: list[RankedScheme], rng: np.random.Generator
+    ) -> RankedScheme:
         """The best place that walks from some places come to, polished."""
         if self._over:
             return min(starts, key=lambda place: place.rank)
@@ -323,7 +327,9 @@ class _Run:
             self._ends.setdefault(name, place)
         return found
 
-    def _evolved(self, problem: Problem, rng: np.random.Generator, start: Bits | None) -> Place:
+    def _evolved(
+        self, problem: Problem, rng: np.random.Generator, start: Bits | None
+    ) -> RankedScheme:
         """The best solution of a short run of NSGA-II.
 
         A budget smaller than its population cuts that short.
@@ -337,11 +343,11 @@ class _Run:
         if self._report(whole=whole):
             inner.interrupt()
 
-    def _judged(self, place: Place) -> Place:
+    def _judged(self, place: RankedScheme) -> RankedScheme:
         """A place with the rank that it has by the preference that was given."""
         return place_of(self._problem, place.bits[None], place.scores)
 
-    def _polished(self, problem: Problem, place: Place) -> Place:
+    def _polished(self, problem: Problem, place: RankedScheme) -> RankedScheme:
         if self._over or self._left <= 0:
             self._over = True
             return place
@@ -403,7 +409,7 @@ def _account(rounds: int, stale: int) -> str:
     )
 
 
-def _open(space: Space, place: Place) -> list[int]:
+def _open(space: Space, place: RankedScheme) -> list[int]:
     """The columns that are not as coarse as they may be."""
     opened = place.bits & ~space.demanded
     return [j for j in range(len(space.columns)) if opened[space.segment(j)].any()]

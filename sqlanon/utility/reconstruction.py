@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.counting import exact, literal
-from sqlanon.domain import Generalized, IntervalDomain
+from sqlanon.counting import exact
+from sqlanon.domain import Generalized, IntervalDomain, literal
 from sqlanon.engines import Kind
 from sqlanon.release import (
     Item,

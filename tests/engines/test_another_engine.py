@@ -27,7 +27,7 @@ from sqlanon.engines import (
     ColumnInfo,
     Connection,
     Data,
-    Entry,
+    EngineEntry,
     Kind,
     Opened,
     Reads,
@@ -249,7 +249,7 @@ def _column(name: str) -> exp.Column:
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = Entry(SQLite, "sqlite3.Connection", "sqlite:///relative.sqlite")
+    entry = EngineEntry(SQLite, "sqlite3.Connection", "sqlite:///relative.sqlite")
     monkeypatch.setitem(ENGINES, "sqlite", entry)
 
 

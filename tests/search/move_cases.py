@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
 from sqlanon.search.local.moves import exchanges_of, moves
-from sqlanon.search.local.polish import Place, place_of
+from sqlanon.search.local.polish import RankedScheme, place_of
 from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Splits
 
@@ -18,6 +18,6 @@ def neighbours(space: Space, bits: Bits, *, exchanges: bool) -> Bits:
     return splits.bits(changes.applied(splits, made))
 
 
-def best_of(problem: Problem, bits: Bits) -> Place:
+def best_of(problem: Problem, bits: Bits) -> RankedScheme:
     """The best of some schemes, the first of equals."""
     return place_of(problem, bits, problem.evaluate(problem.space.batch_of_bits(bits)))

@@ -17,7 +17,7 @@ from sqlanon.search.fronts import bits_of
 from sqlanon.search.local import anneal as module
 from sqlanon.search.local.anneal import anneal
 from sqlanon.search.local.moves import Draw
-from sqlanon.search.local.polish import Place
+from sqlanon.search.local.polish import RankedScheme
 from sqlanon.search.local.screen import is_near
 from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Splits
@@ -25,7 +25,7 @@ from sqlanon.search.splits import Splits
 AIM = Preference(loss=0.3, bias=0.3)
 
 
-def hidden(problem: Problem) -> Place:
+def hidden(problem: Problem) -> RankedScheme:
     return best_of(problem, np.zeros((1, problem.space.positions), dtype=bool))
 
 
@@ -99,7 +99,7 @@ def test_walks_find_the_optimum_of_small_tables(seed: int, limit: float) -> None
         assert (found.ach if found.feasible else np.inf) == wanted
 
 
-def worst_of(problem: Problem) -> Place:
+def worst_of(problem: Problem) -> RankedScheme:
     """The worst feasible scheme."""
     every = every_scheme(problem.space)
     scores = problem.evaluate(every)
@@ -117,7 +117,7 @@ def test_no_feasible_change_has_less_loss_than_its_bound(seed: int, limit: float
             return
         rng = np.random.default_rng(seed)
         starts = [best_of(problem, feasible[[i]]) for i in rng.integers(len(feasible), size=24)]
-        walks = module._Walks(problem, starts)
+        walks = module._Chains(problem, starts)
         splits = Splits.of_space(problem.space)
         made = splits.made(np.stack([place.bits for place in starts]))
         drawn = Draw(problem.space).some(made, 50, rng)
@@ -133,23 +133,23 @@ def test_no_feasible_change_has_less_loss_than_its_bound(seed: int, limit: float
 def test_a_walk_remembers_only_what_a_change_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     """And finds what it finds with all that is known."""
 
-    class All(module._Walks):
+    class All(module._Chains):
         def _learn(self, infeasible: Bits) -> None:
             super()._learn(infeasible)
             self._near = [self._infeasible._packed for _ in self._near]
 
-    def far(walks: module._Walks) -> int:
+    def far(walks: module._Chains) -> int:
         pairs = zip(walks._near, walks._made, strict=True)
         return sum(int((~is_near(near, made)).sum()) for near, made in pairs)
 
     with problem_of(random_histogram(1), 3, AIM, 1) as problem:
-        walks, rng = module._Walks(problem, [hidden(problem)]), np.random.default_rng(1)
+        walks, rng = module._Chains(problem, [hidden(problem)]), np.random.default_rng(1)
         every = Splits.of_space(problem.space).made(bits_of(every_scheme(problem.space)))
         walks._learn(every[rng.integers(len(every), size=200)])
         assert any(near.size for near in walks._near)
         assert far(walks) == 0
         found = anneal(problem, [hidden(problem)], 500, np.random.default_rng(3))
-        monkeypatch.setattr(module, "_Walks", All)
+        monkeypatch.setattr(module, "_Chains", All)
         other = anneal(problem, [hidden(problem)], 500, np.random.default_rng(3))
     assert found.rank == other.rank
     assert (found.bits == other.bits).all()

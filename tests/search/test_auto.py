@@ -25,7 +25,7 @@ from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
 from sqlanon.search.auto import FOR_LOSS, MOST_HIDDEN, AutoSettings, auto
-from sqlanon.search.local.polish import Place, polish
+from sqlanon.search.local.polish import RankedScheme, polish
 from sqlanon.search.method import METHODS
 from sqlanon.search.nsga2.nsga2 import nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
@@ -231,13 +231,13 @@ def test_later_rounds_of_the_default_effort_begin_without_a_column_of_the_answer
 def test_no_two_rounds_of_the_default_effort_begin_at_one_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun: list[list[Place]] = []
+    begun: list[list[RankedScheme]] = []
     module = importlib.import_module("sqlanon.search.auto")
     varied = module._Run._varied
 
-    def noted(run: Any, places: list[Place], rng: np.random.Generator) -> Place:
+    def noted(run: Any, places: list[RankedScheme], rng: np.random.Generator) -> RankedScheme:
         begun.append(places)
-        found: Place = varied(run, places, rng)
+        found: RankedScheme = varied(run, places, rng)
         return found
 
     monkeypatch.setattr(module._Run, "_varied", noted)

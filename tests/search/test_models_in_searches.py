@@ -245,7 +245,7 @@ def test_walks_are_never_kept_from_a_feasible_change(seed: int, rule: str) -> No
         if not len(feasible):
             return
         starts = [place_of(asked, bits[[i]], take(scores, np.array([i]))) for i in feasible]
-        walks = anneal._Walks(asked, starts)
+        walks = anneal._Chains(asked, starts)
         drawn = walks._draw.some(walks._made, 16, rng)
         changed = drawn.changes.applied_to(walks._splits, walks._made[drawn.scheme])
         after = asked.evaluate(asked.space.batch_of_bits(walks._splits.bits(changed)))

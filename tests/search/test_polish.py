@@ -78,7 +78,7 @@ def test_screening_drops_nothing_better(
     seed: int, limit: float | None, aim: Preference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same end as without it, with one memory for all starts, by moves alone."""
-    monkeypatch.setattr(module._Walk, "by_an_exchange", lambda walk, here: None)
+    monkeypatch.setattr(module._Descent, "by_an_exchange", lambda walk, here: None)
     with ruled_problem(seed, limit, aim) as problem:
         screen = Screen(problem)
         for start in random_population(problem.space, 6, np.random.default_rng(seed)):

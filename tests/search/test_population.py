@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from genitor_cases import bits, text
 
-from sqlanon.search.genitor.genitor import Population, biased_rank
+from sqlanon.search.genitor.genitor import RankedPopulation, biased_rank
 
 
-def ranked(population: Population) -> list[tuple[str, int | float]]:
+def ranked(population: RankedPopulation) -> list[tuple[str, int | float]]:
     return [(text(population[r]), population.fitness[r][-1]) for r in range(len(population))]
 
 
 def test_an_offspring_enters_only_if_better_than_the_worst() -> None:
-    population = Population(3, 2)
+    population = RankedPopulation(3, 2)
     assert population.offer(bits("00"), (0, 0, 5))
     assert population.offer(bits("01"), (0, 0, 3))
     assert population.offer(bits("10"), (0, 0, 5))
@@ -31,14 +31,14 @@ def test_an_offspring_enters_only_if_better_than_the_worst() -> None:
 
 @pytest.mark.parametrize(("allowed", "ranks"), [(False, [1, 5, 9]), (True, [1, 1, 1, 5])])
 def test_duplicates_are_turned_away_unless_allowed(allowed: bool, ranks: list[int]) -> None:
-    population = Population(4, 2, duplicates=allowed)
+    population = RankedPopulation(4, 2, duplicates=allowed)
     for string, loss in [("00", 9), ("01", 5), ("11", 1), ("11", 1), ("11", 1)]:
         population.offer(bits(string), (0, 0, loss))
     assert [fitness[-1] for fitness in population.fitness] == ranks
 
 
 def test_the_worst_infeasible_is_the_furthest_from_k() -> None:
-    population = Population(4, 2)
+    population = RankedPopulation(4, 2)
     population.offer(bits("00"), (2, 7, 1))
     population.offer(bits("01"), (0, 0, 8))
     population.offer(bits("10"), (1, 9, 3))

@@ -19,7 +19,7 @@ from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.fronts import bits_of, take
 from sqlanon.search.local.moves import Changes, exchanges_of, moves
-from sqlanon.search.local.screen import Screen, Spread
+from sqlanon.search.local.screen import ExchangeBias, Screen
 from sqlanon.search.nsga2.operators import random_population
 from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Splits
@@ -64,7 +64,7 @@ def test_bias_is_at_least_what_moves_tell() -> None:
             for start in starts(problem, seed):
                 made = splits.made(start)
                 single, double = moves(problem.space, made), exchanges_of(problem.space, made)
-                spread = Spread(problem, scored(problem, start[None]), len(splits))
+                spread = ExchangeBias(problem, scored(problem, start[None]), len(splits))
                 assert spread.unknown(single).all()
                 assert (spread.least_ach(double) <= ach(problem, made, double)).all()
                 spread.learn(single, scored(problem, applied(problem, made, single)))

@@ -31,7 +31,7 @@ Fitness = tuple[int | float, int | float, int | float]
 then the loss: the smaller the better."""
 
 
-class Population:
+class RankedPopulation:
     """At most `size` bit strings, rank 0 the best; among equals the older ranks first."""
 
     def __init__(self, size: int, positions: int, *, duplicates: bool = False) -> None:
@@ -180,7 +180,9 @@ class Run:
         size = min(settings.population, settings.evaluations)
         if not settings.allow_duplicates:
             size = min(size, self.splits.count)
-        self.population = Population(size, space.positions, duplicates=settings.allow_duplicates)
+        self.population = RankedPopulation(
+            size, space.positions, duplicates=settings.allow_duplicates
+        )
         self._crossover = _crossover(settings, space, self.splits)
         # All that was scored, where that may be everything there is; else there is no need.
         self._seen: set[bytes] | None = None

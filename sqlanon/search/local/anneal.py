@@ -26,7 +26,7 @@ from sqlanon.domain import Bits
 from sqlanon.metrics import Scores
 from sqlanon.search.fronts import join, take
 from sqlanon.search.local.moves import Draw, Drawn
-from sqlanon.search.local.polish import Place, never, place_of
+from sqlanon.search.local.polish import RankedScheme, never, place_of
 from sqlanon.search.local.screen import Infeasible, Prices, is_near, least_ach, packed, refines_any
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.splits import Splits
@@ -52,11 +52,11 @@ DRAWN, ASKED = 32, 8
 
 def anneal(
     problem: Problem,
-    starts: Sequence[Place],
+    starts: Sequence[RankedScheme],
     budget: int,
     rng: np.random.Generator,
     stop: Callable[[], bool] = never,
-) -> Place:
+) -> RankedScheme:
     """The best scheme on walks from feasible ones; without any the best is returned as it is.
 
     Asks for at most `budget` schemes, and cools in time for that. Ends early when `stop`,
@@ -66,7 +66,7 @@ def anneal(
     splits = Splits.of_space(problem.space)
     if not feasible or not splits.choices or budget < 1:
         return min(starts, key=lambda place: place.rank)
-    walks = _Walks(problem, feasible)
+    walks = _Chains(problem, feasible)
     steps = WALKS * min(STEPS * len(splits) ** 2, MOST_STEPS)
     cooled, boost, asked, shared = 0.0, 1.0, 0, False
     while cooled < 1:
@@ -85,7 +85,7 @@ def anneal(
     return walks.best
 
 
-class _Walks:
+class _Chains:
     """Where the walks are, and what is known of changes before they are scored.
 
     best   the best place that a walk has come to
@@ -93,7 +93,7 @@ class _Walks:
     steps  changes drawn so far, by all walks together
     """
 
-    def __init__(self, problem: Problem, starts: Sequence[Place]) -> None:
+    def __init__(self, problem: Problem, starts: Sequence[RankedScheme]) -> None:
         self._problem = problem
         self._splits = Splits.of_space(problem.space)
         self._draw, self._prices = Draw(problem.space), Prices(problem)

@@ -11,7 +11,7 @@ from sqlanon.domain import Bits
 from sqlanon.metrics import Scores
 from sqlanon.search.fronts import take
 from sqlanon.search.local.moves import Changes, exchanges_of, moves
-from sqlanon.search.local.screen import Screen, Spread
+from sqlanon.search.local.screen import ExchangeBias, Screen
 from sqlanon.search.problem import Floats, Problem
 from sqlanon.search.splits import Splits
 
@@ -20,7 +20,7 @@ FIRST, LATER = 24, 200
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedScheme:
     """A scheme and how good it is: smaller ranks are better, compared entry by entry."""
 
     bits: Bits
@@ -49,11 +49,11 @@ def rank_of(problem: Problem, scores: Scores) -> Floats:
     return np.column_stack([beyond, shortfall, f1, f2, problem.ties(scores)])
 
 
-def place_of(problem: Problem, bits: Bits, scores: Scores) -> Place:
+def place_of(problem: Problem, bits: Bits, scores: Scores) -> RankedScheme:
     """The best of some scored schemes, the first of equals."""
     ranks = rank_of(problem, scores)
     first = np.lexsort(ranks.T[::-1])[0]
-    return Place(bits[first], tuple(ranks[first].tolist()), take(scores, np.array([first])))
+    return RankedScheme(bits[first], tuple(ranks[first].tolist()), take(scores, np.array([first])))
 
 
 def never() -> bool:
@@ -62,12 +62,12 @@ def never() -> bool:
 
 def polish(
     problem: Problem,
-    start: Place,
+    start: RankedScheme,
     budget: int,
     stop: Callable[[], bool] = never,
     *,
     screen: Screen | None = None,
-) -> tuple[Place, int]:
+) -> tuple[RankedScheme, int]:
     """Goes to the best scheme one move away while that is better, else to a better exchange.
 
     Ends at a scheme that neither a move nor an exchange improves (of very many exchanges:
@@ -78,7 +78,7 @@ def polish(
     Returns the best scheme on the way and how many were asked. `screen` takes along what is
     known from before; neighbours that cannot be better are not asked for.
     """
-    walk = _Walk(problem, screen or Screen(problem), budget, stop)
+    walk = _Descent(problem, screen or Screen(problem), budget, stop)
     here = best = start
     while not walk.over:
         if here.rank[0] > 0:
@@ -94,7 +94,7 @@ def polish(
     return best, walk.asked
 
 
-class _Walk:
+class _Descent:
     def __init__(
         self, problem: Problem, screen: Screen, budget: int, stop: Callable[[], bool]
     ) -> None:
@@ -103,24 +103,24 @@ class _Walk:
         self._splits = Splits.of_space(problem.space)
         self._stop = stop
         self._left = budget
-        self._spread: Spread | None = None
+        self._spread: ExchangeBias | None = None
         self.asked = 0
         self.over = budget <= 0
 
-    def by_merging(self, here: Place) -> Place | None:
+    def by_merging(self, here: RankedScheme) -> RankedScheme | None:
         """The best scheme one coarsening move away, if there is one."""
         changes = moves(self._problem.space, self._splits.made(here.bits))
         changes = changes.take(changes.finer < 0)
         return self._ask(here, changes, None) if len(changes) else None
 
-    def by_a_move(self, here: Place) -> Place | None:
+    def by_a_move(self, here: RankedScheme) -> RankedScheme | None:
         """The best scheme one move away, if it is better."""
         made = self._splits.made(here.bits)
         changes = moves(self._problem.space, made)
-        self._spread = Spread(self._problem, here.scores, len(made))
+        self._spread = ExchangeBias(self._problem, here.scores, len(made))
         return self._best(here, changes, self._spread.learn)
 
-    def by_an_exchange(self, here: Place) -> Place | None:
+    def by_an_exchange(self, here: RankedScheme) -> RankedScheme | None:
         """A better scheme one exchange away: the best of the first batch that has one."""
         assert self._spread is not None
         made = self._splits.made(here.bits)
@@ -134,13 +134,13 @@ class _Walk:
             changes = changes.take(self._spread.least_ach(changes) <= here.ach)
         return self._best(here, changes, None)
 
-    def _by_bias(self, here: Place) -> bool:
+    def _by_bias(self, here: RankedScheme) -> bool:
         """Whether the ach of a scheme is that of its bias, so that bounds on it will help."""
         loss, _ = self._problem.loss_and_bias(here.scores)
         by_loss = self._problem.preference.ach(loss, np.zeros(1))
         return not self._problem.budget and float(by_loss[0]) < here.ach
 
-    def _scored(self, here: Place, changes: Changes) -> Place | None:
+    def _scored(self, here: RankedScheme, changes: Changes) -> RankedScheme | None:
         """Scores moves that cannot be better for what they tell about exchanges."""
         assert self._spread is not None
         if not len(changes):
@@ -149,8 +149,8 @@ class _Walk:
         return found if found.rank < here.rank else None
 
     def _best(
-        self, here: Place, changes: Changes, learn: Callable[[Changes, Scores], None] | None
-    ) -> Place | None:
+        self, here: RankedScheme, changes: Changes, learn: Callable[[Changes, Scores], None] | None
+    ) -> RankedScheme | None:
         """The best change, if it is better; without `learn` the first batch with one decides.
 
         The changes are asked for in the order of their bounds, so once something is better
@@ -175,8 +175,8 @@ class _Walk:
         return None if best is here else best
 
     def _ask(
-        self, here: Place, changes: Changes, learn: Callable[[Changes, Scores], None] | None
-    ) -> Place:
+        self, here: RankedScheme, changes: Changes, learn: Callable[[Changes, Scores], None] | None
+    ) -> RankedScheme:
         """The best of some changes, as far as the budget goes."""
         problem = self._problem
         changes = changes.take(np.arange(min(len(changes), self._left)))

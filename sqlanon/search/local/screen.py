@@ -66,7 +66,7 @@ def least_ach(preference: Preference, nwp: Floats) -> Floats:
     return preference.ach(nwp, np.zeros(len(nwp))) * (1 - SLACK)
 
 
-class Spread:
+class ExchangeBias:
     """What the moves of one scheme tell about the bias of its exchanges, without suppression."""
 
     def __init__(self, problem: Problem, here: Scores, splits: int) -> None:
