@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity, Requirement, Satisfies, judge
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.class_sizes import ClassSize, Risk
 from sqlanon.audit.column_findings import (
@@ -12,11 +13,8 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over,
 )
-from sqlanon.audit.facts import Audit
 from sqlanon.audit.people import Population
-from sqlanon.audit.requirements import CheckResult, KAnonymity, Requirement, Satisfies, judge
-from sqlanon.audit.sensitive_values import Sensitive, finite, settled
+from sqlanon.audit.sensitive_values import Reference, Sensitive, finite, reference_of, settled
 from sqlanon.audit.smallest_classes import Listing, smallest_classes
 from sqlanon.audit.staged_release import Expected, Facts, Marked, verify_release
 from sqlanon.audit.table_hash import table_hash
-from sqlanon.audit.value_profiles import Reference, reference_of

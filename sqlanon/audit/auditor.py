@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlanon.audit.audit_result import Audit, AuditedModel
 from sqlanon.audit.cells import canonical_text, compared, people, person
 from sqlanon.audit.class_sizes import (
     ClassSize,
@@ -20,14 +21,13 @@ from sqlanon.audit.class_sizes import (
     spread_of_rows,
     uniques,
 )
-from sqlanon.audit.facts import Audit, AuditedModel
 from sqlanon.audit.people import Matched, Population, match, named_rows
-from sqlanon.audit.sensitive_values import sensitive_figures
-from sqlanon.audit.value_profiles import (
+from sqlanon.audit.sensitive_values import (
     Reference,
     profile,
     reference_of,
     renamed,
+    sensitive_figures,
     usable_column,
 )
 from sqlanon.domain import Hierarchy

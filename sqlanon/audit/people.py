@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.audit.cells import NUMBERS, Key, key, keys_of, people, person
-from sqlanon.audit.value_profiles import Ints, usable_column
+from sqlanon.audit.sensitive_values import Ints, usable_column
 from sqlanon.engines import Kind, Source
 from sqlanon.errors import SubjectError
 from sqlanon.render import render

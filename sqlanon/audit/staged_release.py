@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.audit.audit_result import Audit, KAnonymity, Requirement, Satisfies
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.cells import column, compared, exact, people, person
 from sqlanon.audit.column_findings import (
@@ -21,10 +22,8 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.facts import Audit
 from sqlanon.audit.people import Population
-from sqlanon.audit.requirements import KAnonymity, Requirement, Satisfies
-from sqlanon.audit.value_profiles import Reference
+from sqlanon.audit.sensitive_values import Reference
 from sqlanon.domain import Hierarchy, Value
 from sqlanon.engines import ColumnInfo, Engine, Source
 from sqlanon.errors import CheckError, HierarchyError, SubjectError

@@ -11,15 +11,17 @@ from sqlanon.counting.atom_sql import (
 from sqlanon.counting.binding import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
+    Quasi,
     check_columns,
+    find_hierarchy,
     generalized_of,
     misfit,
     models_of,
+    quasis_of,
     sensitive_hierarchies,
     writings_of,
 )
 from sqlanon.counting.counter import Counted, count, encode
-from sqlanon.counting.declared_columns import Quasi, find_hierarchy, quasis_of
 from sqlanon.counting.population import (
     Reach,
     count_population,

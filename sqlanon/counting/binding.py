@@ -1,17 +1,227 @@
-"""Checks that a policy fits its table, and binds its models to columns."""
+"""Binds a policy to its table before anything is counted: columns, domains, hierarchies, models."""
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
 
-from sqlanon.counting.declared_columns import hierarchy_of
-from sqlanon.domain import Column, Generalized, Hierarchy, Partition, Writing, opens_ends
-from sqlanon.engines import ColumnInfo, Source
-from sqlanon.errors import PolicyError
+from sqlglot import exp
+
+from sqlanon import resources
+from sqlanon.counting.atom_sql import column
+from sqlanon.domain import (
+    Column,
+    Domain,
+    Family,
+    Generalized,
+    Hierarchy,
+    IntervalDomain,
+    Partition,
+    Value,
+    ValueDomain,
+    Writing,
+    format_value,
+    opens_ends,
+    parse_value,
+    sort_key,
+)
+from sqlanon.domain.hierarchy_builders import dates, intervals, masked
+from sqlanon.domain.hierarchy_files import read
+from sqlanon.engines import ColumnInfo, Kind, Source, open_table
+from sqlanon.errors import DomainError, HierarchyError, PolicyError, ResourceError
 from sqlanon.metrics import Preference
-from sqlanon.policy import Others, Policy, Role
+from sqlanon.policy import ColumnSection, HierarchySection, Others, Policy, Role, line_at
 from sqlanon.privacy import Model, SensitiveColumn, bound_models
+
+HierarchyBuilder = Callable[[Sequence[Value], Kind], Hierarchy]
+"""Makes a hierarchy over the atoms of a column: their values, or left ends of intervals."""
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """One quasi-identifier: at most one of `values` and `range` is given.
+
+    `values` lists the domain in order (None for NULL). `range` with `granularity` makes
+    intervals. A finished hierarchy lists the domain itself; a builder works on whatever
+    atoms the column has. `min_level` and `max_level` are those of the column; whether it has
+    such levels shows when it is complete.
+    """
+
+    name: str
+    family: Family = Family.CONTIGUOUS
+    weight: float = 1.0
+    values: tuple[object, ...] | None = None
+    range: tuple[object, object] | None = None
+    granularity: object = None
+    hierarchy: Hierarchy | HierarchyBuilder | None = None
+    min_level: int = 0
+    max_level: int | None = None
+
+    def declared_domain(self, kind: Kind) -> Domain | None:
+        """The domain as far as it is known without looking at the data."""
+        try:
+            return self._declared_domain(kind)
+        except DomainError as error:
+            if repr(self.name) in str(error):
+                raise
+            raise DomainError(f"column {self.name!r}: {error}") from None
+
+    def _declared_domain(self, kind: Kind) -> Domain | None:
+        if self.range is not None:
+            low, high = (parse_value(end, kind) for end in self.range)
+            return IntervalDomain.of_range(self.name, kind, low, high, self.granularity)
+        if self.values is not None:
+            listed = tuple(parse_value(v, kind) for v in self.values if v is not None)
+            return ValueDomain(self.name, kind, listed, has_null=None in self.values)
+        if isinstance(self.hierarchy, Hierarchy):
+            return ValueDomain(self.name, kind, self.hierarchy.parsed(kind))
+        return None
+
+    def complete(self, domain: Domain) -> Column:
+        """The column over its final domain, the atoms in the order of the hierarchy."""
+        hierarchy = self.hierarchy
+        if hierarchy is not None:
+            if not isinstance(hierarchy, Hierarchy):
+                hierarchy = hierarchy(domain.left_ends, domain.kind)
+            domain = _ordered(domain, hierarchy)
+        return Column(domain, hierarchy, self.family, self.weight, self.min_level, self.max_level)
+
+
+def _ordered(domain: Domain, hierarchy: Hierarchy) -> Domain:
+    """The domain in the order of the hierarchy's leaves, which must be its atoms."""
+    where = f"column {domain.column!r}: the hierarchy {hierarchy.origin}"
+    if isinstance(domain, IntervalDomain):
+        names = tuple(domain.atom_label(i) for i in range(domain.width))
+        ends = tuple(format_value(v) for v in domain.left_ends)
+        # Labels write timestamps at midnight as dates; a file may have them in full.
+        pairs = enumerate(pairwise(map(format_value, domain.edges)), 1)
+        in_full = tuple(f"[{a}, {b}{']' if i == domain.width else ')'}" for i, (a, b) in pairs)
+        if hierarchy.leaves not in (names, ends, in_full):
+            raise HierarchyError(
+                f"{where} does not list the intervals of the range in their order; "
+                f"its leaves must be {names[0]}, {names[min(1, len(names) - 1)]}, …"
+            )
+        return domain
+    leaves = hierarchy.parsed(domain.kind)
+    known = {sort_key(v) for v in leaves}
+    missing = [v for v in domain.values if sort_key(v) not in known]
+    if missing:
+        listed = ", ".join(repr(format_value(v)) for v in missing[:5])
+        raise HierarchyError(f"{where} has no leaf for {listed}; add it, or leave `values` out")
+    return ValueDomain(domain.column, domain.kind, leaves, domain.has_null, domain.is_observed)
+
+
+def quasis_of(policy: Policy, source: Source) -> list[Quasi]:
+    """The quasi-identifiers of a policy, their hierarchies read."""
+    return [
+        _quasi(policy, source, name, section)
+        for name, section in policy.columns_with(Role.QUASI).items()
+    ]
+
+
+def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) -> Quasi:
+    hierarchy = hierarchy_of(policy, source, name)
+    default = Family.TAXONOMIC if hierarchy else Family.CONTIGUOUS
+    return Quasi(
+        name,
+        family=section.family or default,
+        weight=section.weight,
+        values=None if section.values is None else tuple(section.values),
+        range=section.range,
+        granularity=section.granularity,
+        hierarchy=hierarchy,
+        min_level=section.min_level,
+        max_level=section.max_level,
+    )
+
+
+def hierarchy_of(policy: Policy, source: Source, name: str) -> Hierarchy | HierarchyBuilder | None:
+    """The hierarchy of a column, read, or how to build it over the column's values."""
+    spec = policy.section.columns[name].hierarchy
+    if spec is None:
+        return None
+    if isinstance(spec, str):
+        try:
+            return read(find_hierarchy(spec, policy.folder))
+        except HierarchyError as error:
+            where = line_at(("columns", name, "hierarchy"), "")
+            raise HierarchyError(f"{policy.origin}: {where}{error}") from None
+    if spec.table is not None:
+        return _from_table(source, spec.table, source.column(name).kind)
+    return partial(_built, name, _builder(spec))
+
+
+def _builder(spec: HierarchySection) -> HierarchyBuilder:
+    if spec.intervals is not None:
+        return partial(_intervals, spec.intervals, spec.origin)
+    if spec.mask is not None:
+        return partial(_masked, spec.mask.character, spec.mask.side)
+    assert spec.date is not None
+    return partial(_dates, spec.date)
+
+
+def _built(name: str, build: HierarchyBuilder, values: Sequence[Value], kind: Kind) -> Hierarchy:
+    """What a builder makes, its errors with the column they are about."""
+    if not values:
+        raise HierarchyError(f"column {name!r} holds nothing but NULL; leave its hierarchy out")
+    try:
+        return build(values, kind)
+    except HierarchyError as error:
+        raise HierarchyError(f"column {name!r}: {error}") from None
+
+
+def find_hierarchy(name: str, folder: Path) -> Path:
+    """A hierarchy file of the policy's folder, else one that comes with sqlanon."""
+    own = folder / name
+    if own.exists():
+        return own
+    try:
+        return resources.path("hierarchies", *Path(name).parts)
+    except ResourceError:
+        return own  # reading it says that it is missing
+
+
+def _from_table(source: Source, name: str, kind: Kind | None) -> Hierarchy:
+    """One row a leaf, one column a level, in the order of the table's columns."""
+    table = open_table(source.engine, name)
+    levels = [exp.cast(column(c.name), "text").as_(c.name, quoted=True) for c in table.columns]
+    fetched = source.engine.fetch(exp.select(*levels).from_(table.relation))
+    rows = list(zip(*(c.to_pylist() for c in fetched.columns), strict=True))
+    # Rows of a table have no order; by value, groups of neighbouring numbers are intervals.
+    rows.sort(key=lambda row: _leaf_order(row[0], kind))
+    return Hierarchy.from_rows(rows, f"table {name}")
+
+
+def _leaf_order(leaf: str | None, kind: Kind | None) -> tuple[bool, object, str]:
+    """By value where the leaf is one; what is none is refused later, with its name."""
+    try:
+        value = sort_key(parse_value(leaf, kind or Kind.TEXT))
+    except DomainError:
+        return (True, "", leaf or "")
+    return (False, value, leaf or "")
+
+
+def _intervals(
+    widths: Sequence[int | float], origin: int | float, values: Sequence[Value], kind: Kind
+) -> Hierarchy:
+    return intervals(values, kind, widths, origin)
+
+
+def _masked(character: str, side: str, values: Sequence[Value], kind: Kind) -> Hierarchy:
+    texts = [format_value(v) for v in values]
+    return masked(texts, character, "left" if side == "left" else "right")
+
+
+def _dates(steps: Sequence[str], values: Sequence[Value], kind: Kind) -> Hierarchy:
+    moments = [v for v in values if isinstance(v, dt.date)]
+    if len(moments) < len(values):
+        raise HierarchyError(f"a hierarchy of dates needs dates, these values are {kind}")
+    return dates(moments, steps)
 
 
 def check_columns(policy: Policy, source: Source) -> None:

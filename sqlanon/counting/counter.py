@@ -21,7 +21,7 @@ from sqlanon.counting.atom_sql import (
     interval_atom,
     told_apart,
 )
-from sqlanon.counting.declared_columns import Quasi
+from sqlanon.counting.binding import Quasi
 from sqlanon.domain import (
     Codes,
     Column,

@@ -16,9 +16,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.counting.atom_sql import OUTSIDE, clamped_atom
-from sqlanon.counting.binding import generalized_of, misfit
+from sqlanon.counting.binding import Quasi, generalized_of, misfit
 from sqlanon.counting.counter import Counted, Counter, dictionary, groups_of
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.counting.sources import address_in, is_empty, refuse_empty
 from sqlanon.domain import (
     Codes,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.counting.declared_columns import find_hierarchy
+from sqlanon.counting.binding import find_hierarchy
 from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
 from sqlanon.errors import (
     DomainError,

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlanon.counting.binding import generalized_of
-from sqlanon.counting.declared_columns import Quasi, quasis_of
+from sqlanon.counting.binding import Quasi, generalized_of, quasis_of
 from sqlanon.domain import (
     Domain,
     Scheme,

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Batch
-from sqlanon.evaluate.column_costs import CostModel
 from sqlanon.evaluate.layout import Layout
-from sqlanon.metrics import Detail, Floats, GroupCost, Ints, Measurement
+from sqlanon.metrics import CostModel, Detail, Floats, GroupCost, Ints, Measurement
 
 Number = TypeVar("Number", np.int64, np.float64)
 

@@ -15,8 +15,7 @@ from sqlglot import exp
 from sqlanon.domain import Codes, Histogram, Tally
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.coding import Numbers, joined
-from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
-from sqlanon.evaluate.population_masks import PopulationMasks
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, PopulationMasks
 from sqlanon.evaluate.value_counts import (
     CountCells,
     Demands,

@@ -13,7 +13,6 @@ import numpy as np
 from sqlanon.domain import Batch, Hierarchy, Histogram, Scheme, Space
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.answers import list_classes, read_answer
-from sqlanon.evaluate.column_costs import ColumnLoss, CostModel, rows_by_group
 from sqlanon.evaluate.layout import Layout
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.query_plan import MAX_CLASSES, MAX_LISTED, Group, plan
@@ -23,6 +22,8 @@ from sqlanon.evaluate.workspace import Cache
 from sqlanon.metrics import (
     EVERY_CLASS,
     UNBOUNDED,
+    ColumnLoss,
+    CostModel,
     Detail,
     Ints,
     Measurement,
@@ -31,6 +32,7 @@ from sqlanon.metrics import (
     Scores,
     Suppression,
     asked_of,
+    rows_by_group,
     score,
 )
 from sqlanon.privacy import Model

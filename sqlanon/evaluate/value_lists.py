@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from sqlanon.domain import Hierarchy, Histogram, Tally, ValueDomain
 from sqlanon.evaluate.coding import Numbers, joined
-from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
-from sqlanon.evaluate.population_masks import PopulationMasks
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, PopulationMasks
 from sqlanon.evaluate.value_counts import Demands, ValueSets, of_people, of_rows
 from sqlanon.metrics import UNBOUNDED, Detail, Floats, Ints
 from sqlanon.privacy import ClassCounts

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from sqlanon.domain import Column
 from sqlanon.metrics.measurement import Floats, Ints
-from sqlanon.metrics.metric import Metric, ReleaseCounts
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
 
@@ -30,6 +33,14 @@ class Ce(Metric):
     @classmethod
     def exact(cls, scores: Scores, rows: int) -> Ints:
         return np.rint(scores.ce * rows).astype(np.int64)
+
+    @classmethod
+    def row_price(cls, columns: Sequence[Column], rows: int) -> int:
+        return 1
+
+    @classmethod
+    def kept(cls, exact: Numbers, suppressed: Ints, rows: int) -> Numbers:
+        return np.asarray(exact - suppressed)
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from sqlanon.domain import Column
 from sqlanon.metrics.measurement import Floats, Ints
-from sqlanon.metrics.metric import Metric, ReleaseCounts
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
 
@@ -14,7 +17,7 @@ class Dcn(Metric):
     """Σ_classes rows² + N · suppressed rows; scaled by N²."""
 
     key, kind, title, always, full_price = "dcn", "loss", "DCN", True, True
-    meaning = "discernibility"
+    meaning, by_splits = "discernibility", True
     citation = "Bayardo and Agrawal, ICDE 2005"
 
     def of(self, left: Remaining) -> Ints:
@@ -27,6 +30,15 @@ class Dcn(Metric):
     @classmethod
     def scaled(cls, scores: Scores, rows: int) -> Floats:
         return np.asarray(scores.dcn / float(rows) ** 2)
+
+    @classmethod
+    def row_price(cls, columns: Sequence[Column], rows: int) -> int:
+        return rows
+
+    @classmethod
+    def kept(cls, exact: Numbers, suppressed: Ints, rows: int) -> Numbers:
+        # A suppressed class of r rows was charged N·r; without suppression it costs r² ≥ r.
+        return np.asarray(exact - (rows - 1) * suppressed)
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from sqlanon.metrics.measurement import DIGITS, Floats, Ints
 from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
+
+UNLIMITED = 2**62
+"""Whole numbers below it fit 64 bits, sums of two of them too."""
 
 
 class Glm(Metric):
@@ -50,18 +54,33 @@ class Glm(Metric):
         return scores.glm_units
 
     @classmethod
+    def row_price(cls, columns: Sequence[Column], rows: int) -> int:
+        return _unit(columns) * len(columns)
+
+    @classmethod
+    def column_prices(cls, losses: Ints, columns: Sequence[Column], rows: int) -> list[Numbers]:
+        unit = _unit(columns)
+        exact = np.int64 if unit * rows * len(columns) < UNLIMITED else object
+        steps = [max(c.size - 1, 1) for c in columns]
+        return [losses[:, j].astype(exact) * (unit // step) for j, step in enumerate(steps)]
+
+    @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:
         glm = sum(counts.losses.values()) * counts.source_rows
         return {"glm": glm, "glm_share": glm / (counts.source_rows * len(counts.losses))}
 
 
-def glm_units(left: Remaining, columns: tuple[Column, ...]) -> Ints:
+def _unit(columns: Sequence[Column]) -> int:
+    """The least common multiple of all |Σ_j| − 1."""
+    return math.lcm(*(max(c.size - 1, 1) for c in columns))
+
+
+def glm_units(left: Remaining, columns: Sequence[Column]) -> Ints:
     """GLM times the least common multiple of all |Σ_j| − 1: a whole number."""
-    steps = [max(c.size - 1, 1) for c in columns]
-    unit = math.lcm(*steps)
-    factors = [unit // step for step in steps]
+    unit = _unit(columns)
+    factors = [unit // max(c.size - 1, 1) for c in columns]
     loss, suppressed = left.loss, left.suppressed
     largest = int(loss.max(initial=0)) + int(suppressed.max(initial=0))
-    if largest * unit * len(columns) >= 2**62:
+    if largest * unit * len(columns) >= UNLIMITED:
         loss, suppressed = loss.astype(object), suppressed.astype(object)
     return np.asarray(loss @ np.array(factors, dtype=loss.dtype) + suppressed * unit * len(columns))

@@ -1,14 +1,20 @@
-"""What a cell costs when it is released as its group: a whole number for every group."""
+"""What a cell costs when it is released as its group, and the sum of that over the rows."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.domain import PartitionTable
+from sqlanon.domain import Histogram, PartitionTable
 from sqlanon.metrics.measurement import Ints
+
+if TYPE_CHECKING:
+    from sqlanon.metrics.metric import Metric
 
 Ids = npt.NDArray[np.integer]
 
@@ -49,3 +55,63 @@ class AtomCost(GroupCost):
         groups = group_of_atom(self.table, ids)
         counts = np.bincount(cells_of(groups).ravel(), minlength=groups.size)
         return np.asarray(counts.reshape(groups.shape) - 1)
+
+
+class CostModel:
+    """What is measured of a scheme's groups, for the metrics that are asked for.
+
+    kinds   the costs of all columns, kind by kind, in the order of Measurement.loss: atoms
+            first, then those that metrics declare
+    tuples  whether every class is looked at, for the tuples that its rows may come from
+    """
+
+    def __init__(self, histogram: Histogram, asked: Sequence[Metric]) -> None:
+        tables, rows = histogram.space.tables, histogram.marginals
+        kinds: list[type[GroupCost]] = [AtomCost, *(m.cost for m in asked if m.cost is not None)]
+        self.kinds = [
+            [cost(table, counts) for table, counts in zip(tables, rows, strict=True)]
+            for cost in kinds
+        ]
+        self.tuples = any(metric.needs_tuples for metric in asked)
+        self._keys = [m.key for m in asked if m.cost is not None or m.needs_tuples]
+
+    @property
+    def fingerprint(self) -> str:
+        """Names what measurements depend on; empty where nothing further is measured."""
+        names = " ".join(self._keys)
+        details = b"".join(cost.fingerprint() for kind in self.kinds for cost in kind)
+        return f"{names} {hashlib.sha256(details).hexdigest()}" if details else names
+
+
+CHUNK = 4_000_000
+"""Cells computed at a time, to bound memory on wide domains."""
+
+
+def rows_by_group(table: PartitionTable, partition: int, rows_by_atom: Ints) -> Ints:
+    """The rows of every group of one partition."""
+    (groups,) = group_of_atom(table, np.array([partition], dtype=np.int32))
+    return np.add.reduceat(rows_by_atom, np.flatnonzero(np.diff(groups, prepend=-1)))
+
+
+class ColumnLoss:
+    """Σ over rows of the cost of the row's group, by partition of one column."""
+
+    def __init__(self, cost: GroupCost) -> None:
+        self._cost = cost
+        self._loss = np.zeros(0, dtype=np.int64)
+
+    def of(self, ids: Ids) -> Ints:
+        """The losses of the partitions with these ids."""
+        known, wanted = len(self._loss), len(self._cost.table)
+        if wanted > known:
+            step = max(1, CHUNK // len(self._cost.rows_by_atom))
+            starts = range(known, wanted, step)
+            fresh = [self._compute(np.arange(a, min(a + step, wanted))) for a in starts]
+            self._loss = np.concatenate([self._loss, *fresh])
+        return np.take(self._loss, ids)
+
+    def _compute(self, ids: Ints) -> Ints:
+        costs = self._cost.by_group(ids)
+        groups = group_of_atom(self._cost.table, ids)
+        by_atom: Ints = np.take_along_axis(costs, groups, axis=1)
+        return np.asarray(by_atom @ self._cost.rows_by_atom)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.domain import Histogram
+from sqlanon.domain import Column, Histogram
 from sqlanon.metrics.group_costs import GroupCost
-from sqlanon.metrics.measurement import Floats
+from sqlanon.metrics.measurement import Floats, Ints
 
 if TYPE_CHECKING:
     from sqlanon.metrics.scores import Scores
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 M = TypeVar("M", bound="type[Metric]")
+
+SLACK = 1e-11
+"""How far rounding may put a score below a bound of it that is computed in another order."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Metric(ABC):
     needs_tuples   looks at every class, for the tuples that its rows may come from
     full_price     a suppressed row costs at least 1/N on the scale from 0 to 1, whatever else a
                    scheme does; lattice searches prune by that
+    by_splits      Σ rows² of a class that splits into m parts falls to 1/m of it at most, and so
+                   does the loss; lattice searches prune by that too
     """
 
     key: ClassVar[str]
@@ -78,6 +83,7 @@ class Metric(ABC):
     needs_label: ClassVar[bool] = False
     needs_tuples: ClassVar[bool] = False
     full_price: ClassVar[bool] = False
+    by_splits: ClassVar[bool] = False
 
     def __init__(self, histogram: Histogram) -> None:
         self.histogram = histogram
@@ -130,6 +136,28 @@ class Metric(ABC):
     def exact(cls, scores: Scores, rows: int) -> Numbers:
         """The score in numbers that can be compared for equality."""
         return cls.shown(scores)
+
+    @classmethod
+    def row_price(cls, columns: Sequence[Column], rows: int) -> int | float:
+        """What a suppressed row costs at least, in the numbers of `exact`; 0 where unknown."""
+        return (1 - SLACK) / rows if cls.full_price else 0
+
+    @classmethod
+    def kept(cls, exact: Numbers, suppressed: Ints, rows: int) -> Numbers | None:
+        """What the kept rows would lose if nothing were suppressed, at least.
+
+        None where merging classes may lower that: then it bounds no other scheme.
+        """
+        return None
+
+    @classmethod
+    def column_prices(cls, losses: Ints, columns: Sequence[Column], rows: int) -> list[Numbers]:
+        """Bounds of the loss from below that add up over the columns, in the numbers of `exact`.
+
+        `losses` are Σ over rows of (atoms in the row's group − 1), one column per column. Empty
+        for a loss that is no sum over columns.
+        """
+        return []
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from sqlanon.metrics.measurement import DIGITS, Floats
-from sqlanon.metrics.metric import Metric, ReleaseCounts
+from sqlanon.domain import Column
+from sqlanon.metrics.measurement import DIGITS, Floats, Ints
+from sqlanon.metrics.metric import SLACK, Metric, Numbers, ReleaseCounts
 from sqlanon.metrics.suppression import Remaining
 
 
@@ -24,6 +27,13 @@ class Nwp(Metric):
         for column, penalty in zip(columns, left.penalties.T, strict=True):
             total += penalty * (column.weight / whole)
         return np.asarray((total / self.histogram.rows).round(DIGITS))
+
+    @classmethod
+    def column_prices(cls, losses: Ints, columns: Sequence[Column], rows: int) -> list[Numbers]:
+        weights = np.array([c.weight for c in columns])
+        weights = weights / weights.sum() / rows * (1 - SLACK)
+        steps = [max(c.size - 1, 1) for c in columns]
+        return [losses[:, j] / step * weights[j] for j, step in enumerate(steps)]
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlanon.policy.mistakes import line_at
 from sqlanon.policy.policy import Policy, parse_policy, parse_privacy, read_policy
-from sqlanon.policy.privacy_keys import PrivacySection
 from sqlanon.policy.search_keys import SearchSection
 from sqlanon.policy.sections import (
     TITLE,
@@ -14,3 +13,4 @@ from sqlanon.policy.sections import (
     Role,
     policy_json_schema,
 )
+from sqlanon.privacy import PrivacySection

@@ -16,9 +16,9 @@ from pydantic import ValidationError, create_model
 from sqlanon.documents import parse_yaml, read_text
 from sqlanon.errors import PolicyError
 from sqlanon.policy.mistakes import contradictions, describe, line_at
-from sqlanon.policy.privacy_keys import PrivacySection, privacy_section
 from sqlanon.policy.sections import ColumnSection, PolicySection, Role, policy_section
 from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, expand, key_place
+from sqlanon.privacy import PrivacySection, privacy_section
 from sqlanon.wording import brief_list
 
 DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")

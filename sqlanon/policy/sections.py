@@ -26,9 +26,8 @@ from sqlanon.domain import (
 )
 from sqlanon.keys import Flag, Number, Scalar, Section, Whole, Words, about, refuse
 from sqlanon.metrics import METRICS, PreferenceSection
-from sqlanon.policy.privacy_keys import PrivacySection, privacy_section
 from sqlanon.policy.search_keys import SearchSection, SuppressionSection
-from sqlanon.privacy import keys
+from sqlanon.privacy import PrivacySection, keys, privacy_section
 
 FILES = (".csv", ".parquet")
 

@@ -22,6 +22,7 @@ from sqlanon.privacy.model import (
     ForColumns,
     Model,
     Option,
+    PrivacySection,
     Reached,
     SensitiveColumn,
     SourceValues,
@@ -30,6 +31,7 @@ from sqlanon.privacy.model import (
     figures,
     keys,
     listed,
+    privacy_section,
     register,
 )
 from sqlanon.privacy.value_rows import Released, ValueRows

@@ -102,8 +102,6 @@ class Problem:
     def loss_and_bias(self, scores: Scores) -> tuple[Floats, Floats]:
         """Loss and bias, in the measures of the preference."""
         by_loss, by_bias = self.preference.loss_by, self.preference.bias_by
-        if by_loss == "nwp" and by_bias == "necd":
-            return scores.nwp, scores.necd
         return scaled(by_loss, scores, self.rows), scaled(by_bias, scores, self.rows)
 
     def f2(self, scores: Scores) -> npt.NDArray[Any]:

@@ -16,8 +16,8 @@ from scheme_columns import from_bits
 from sqlglot import exp
 
 from sqlanon.audit.auditor import audit
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column

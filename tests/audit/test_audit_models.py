@@ -16,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_oracle import Shares
 
+from sqlanon.audit.audit_result import Audit, Satisfies, judge
 from sqlanon.audit.auditor import Auditor, audit
-from sqlanon.audit.facts import Audit
-from sqlanon.audit.requirements import Satisfies, judge
-from sqlanon.audit.value_profiles import reference_of
+from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.values import format_value, parse_value
 from sqlanon.engines.registry import open_source

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from sqlanon.audit.audit_result import Audit, Satisfies, judge
 from sqlanon.audit.auditor import audit
-from sqlanon.audit.facts import Audit
-from sqlanon.audit.requirements import Satisfies, judge
-from sqlanon.audit.value_profiles import reference_of
+from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import HierarchyError, UncoveredValueError

@@ -21,10 +21,10 @@ from sqlanon.audit.column_findings import (
     rows_unique_over_each,
 )
 from sqlanon.audit.people import Population
+from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.audit.staged_release import Expected, verify_release
 from sqlanon.audit.table_hash import table_hash
-from sqlanon.audit.value_profiles import reference_of
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 

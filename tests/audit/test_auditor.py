@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 from pycanon.anonymity.utils import aux_anonymity
 
+from sqlanon.audit.audit_result import Audit, KAnonymity, judge
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.class_sizes import Spread
 from sqlanon.audit.column_findings import rows_unique_over
-from sqlanon.audit.facts import Audit
-from sqlanon.audit.requirements import KAnonymity, judge
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source

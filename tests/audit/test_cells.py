@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.cells import ascending
-from sqlanon.audit.value_profiles import reference_of
+from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CheckError

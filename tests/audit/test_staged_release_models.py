@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
+from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.staged_release import Expected, Facts, verify_release
-from sqlanon.audit.value_profiles import reference_of
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.protocol import Source

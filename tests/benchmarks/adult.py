@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sqlanon import datasets, render, resources
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.hierarchy_builders import intervals

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 from runs import Search, answer, problem_of, rank
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram

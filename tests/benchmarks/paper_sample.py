@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from adult import NAMES, hierarchy_of
 
 from sqlanon import datasets
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram

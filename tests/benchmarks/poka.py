@@ -21,8 +21,8 @@ import numpy as np
 from adult import LATTICE, lattice
 
 from sqlanon import datasets, resources
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy_files import read
 from sqlanon.domain.histogram import Histogram

@@ -19,8 +19,8 @@ import duckdb
 import numpy as np
 from adult import median_seconds
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.datasets import create_people
 from sqlanon.domain.column import Family
 from sqlanon.domain.histogram import Histogram

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.histogram import Histogram, Tally
 from sqlanon.engines.protocol import Kind

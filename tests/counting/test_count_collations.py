@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from model_oracle import Shares
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.counting.population import Reach, count_population
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from scheme_columns import from_bits
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.histogram import Histogram
 from sqlanon.domain.scheme import from_levels
 from sqlanon.engines.registry import open_source

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from golden_files import GOLDEN, assert_golden
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import UncoveredValueError

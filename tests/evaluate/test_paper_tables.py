@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.hierarchy_builders import masked

@@ -7,8 +7,8 @@ import pytest
 from golden_files import assert_golden
 from scheme_columns import from_bits
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.counting.population import Reach, count_population
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source

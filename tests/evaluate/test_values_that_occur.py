@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.privacy.l_diversity import DistinctDiversity

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source

@@ -14,7 +14,7 @@ from random_cases import POOLS, RANGES, Field, make_field, order_key
 from row_oracle import TwinColumn
 from score_oracle import plain_atom
 
-from sqlanon.counting.declared_columns import Quasi
+from sqlanon.counting.binding import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.presentation import Form, RowOrder, Unseen
 

@@ -10,8 +10,8 @@ import pytest
 from small_recipes import CITY, JOIN, age, any_sex, city, recipe, sex, unseen_rows
 from sqlglot import exp, parse_one
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain import NOT_IN_SCHEME, Generalized
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column

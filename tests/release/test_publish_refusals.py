@@ -134,7 +134,7 @@ def test_a_lapse_of_the_verification_gets_no_certificate_and_is_not_published(
     engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Classes have 50 people. The certificate looks at the counted k itself."""
-    monkeypatch.setattr("sqlanon.audit.requirements.KAnonymity.holds", lambda *_: True)
+    monkeypatch.setattr("sqlanon.audit.audit_result.KAnonymity.holds", lambda *_: True)
     before = state(connection)
     with pytest.raises(CertificateError, match="lacks what is required"):
         publish(engine, release(k=51))

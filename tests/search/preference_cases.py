@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from random_cases import random_levels
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.hierarchy import Hierarchy

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from preference_cases import every_scheme, problem_of, random_hierarchy, random_histogram
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.histogram import Histogram
 from sqlanon.domain.space import Batch

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from genitor_cases import WORKCLASS, column, scripted, text, valid_strings
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram

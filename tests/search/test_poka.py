@@ -21,8 +21,8 @@ from lattice_cases import (
 )
 from plain_scores import plain_scores
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.space import Batch

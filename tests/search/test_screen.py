@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from preference_cases import every_scheme, ruled_problem
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.histogram import Histogram
 from sqlanon.domain.partition import Bits
 from sqlanon.engines.registry import open_source

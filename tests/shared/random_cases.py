@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from scheme_columns import from_bits
 from score_oracle import OracleColumn, plain_atom
 
+from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.counting.declared_columns import Quasi
 from sqlanon.domain.column import Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sqlanon.domain import Batch, Space
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Unfinished
-from sqlanon.metrics import Scores
+from sqlanon.metrics import METRICS, Scores
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
 
@@ -234,6 +234,8 @@ class NodeScores:
 
 def comparable_loss(problem: Problem, scores: Scores) -> Values:
     """The loss in values whose equality means a tie."""
-    if problem.loss == "ce" and np.isnan(scores.ce).any():
-        raise SearchError("the loss ce needs a label column; give one column that role")
+    if np.isnan(METRICS[problem.loss].shown(scores)).any():
+        raise SearchError(
+            f"the loss {problem.loss} needs a label column; give one column that role"
+        )
     return exact_loss(problem, scores)

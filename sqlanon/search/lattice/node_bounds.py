@@ -25,19 +25,14 @@ exact too, but spares fewer nodes.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import numpy as np
 
 from sqlanon.domain import Column
-from sqlanon.metrics import METRICS, Scores
+from sqlanon.metrics import METRICS, SLACK, Scores
 from sqlanon.search.lattice.lattice import Lattice, Values, comparable_loss
 from sqlanon.search.problem import Ints, Problem
 
 UNLIMITED = 2**62
-SLACK = 1e-11
-"""How far rounding may put NWP below a bound computed in another order."""
 
 
 class UpperK:
@@ -77,25 +72,23 @@ class LowerLoss:
     def __init__(self, problem: Problem, lattice: Lattice) -> None:
         self._problem = problem
         self._lattice = lattice
-        self.separable = problem.loss in ("glm", "nwp")
+        self._metric = METRICS[problem.loss]
         # Without suppression. Kept apart from `lower`: only these bounds pass on to others.
         self._kept: Values = np.zeros(lattice.size, dtype=np.int64)
-        self.lower = _separable_loss(problem, lattice) if self.separable else self._kept
+        separable = _separable_loss(problem, lattice)
+        self.separable = separable is not None
+        self.lower = self._kept if separable is None else separable
         self._parts = [_most_parts(c) for c in problem.space.columns]
 
     def learn(self, nodes: Ints, scores: Scores) -> None:
         """Takes in evaluated nodes: what their kept rows lose, every generalization loses."""
-        if self._problem.loss not in ("dcn", "ce"):
-            return
         loss = comparable_loss(self._problem, scores)
-        if self._problem.loss == "dcn":
-            # A suppressed class of r rows was charged N·r; without suppression it costs r² ≥ r.
-            kept = loss - (self._problem.rows - 1) * scores.suppressed
-        else:
-            kept = loss - scores.suppressed
+        kept = self._metric.kept(loss, scores.suppressed, self._problem.rows)
+        if kept is None:
+            return
         self._kept[nodes] = np.maximum(self._kept[nodes], kept)
         self._kept = self._lattice.spread_up(np.maximum, self._kept)
-        if self._problem.loss == "dcn":
+        if self._metric.by_splits:
             self._learn_from_splits()
         self.lower = np.maximum(self.lower, self._kept)
 
@@ -118,7 +111,8 @@ class LowerLoss:
         With a given k a feasible specialization of X suppresses every row that X has in
         classes below k, at the full price. Without one `rows_below` is 0 and says nothing.
         """
-        price = _price_of_a_row(self._problem)
+        problem = self._problem
+        price = self._metric.row_price(problem.space.columns, problem.rows)
         if not scores.rows_below.any() or not price:
             return
         found = np.zeros(self._lattice.size, dtype=np.int64)
@@ -132,45 +126,19 @@ class LowerLoss:
         self.lower = np.maximum(self.lower, least)
 
 
-def _price_of_a_row(problem: Problem) -> int | float:
-    """What a suppressed row costs at least, in the values of `comparable_loss`."""
-    if problem.loss == "glm":
-        return _glm_unit(problem) * len(problem.space.columns)
-    if problem.loss == "dcn":
-        return problem.rows
-    if problem.loss == "ce":
-        return 1
-    return (1 - SLACK) / problem.rows if METRICS[problem.loss].full_price else 0
-
-
-def _glm_unit(problem: Problem) -> int:
-    return math.lcm(*(max(c.size - 1, 1) for c in problem.space.columns))
-
-
-def _separable_loss(problem: Problem, lattice: Lattice) -> Values:
-    """GLM or NWP without suppression, of every node."""
-    columns = problem.space.columns
+def _separable_loss(problem: Problem, lattice: Lattice) -> Values | None:
+    """The loss without suppression of every node, where it is a sum over columns."""
     steps = np.arange(lattice.extents.max())[:, None]
     levels = np.minimum(lattice.low + steps, lattice.high)
     by_level = problem.column_loss(problem.space.batch_of_levels(levels))
-    price: Callable[[int], Values]
-    if problem.loss == "glm":
-        unit = _glm_unit(problem)
-        exact = np.int64 if unit * problem.rows * len(columns) < UNLIMITED else object
-
-        def price(j: int) -> Values:
-            return by_level[:, j].astype(exact) * (unit // max(columns[j].size - 1, 1))
-    else:
-        weights = np.array([c.weight for c in columns])
-        weights = weights / weights.sum() / problem.rows * (1 - SLACK)
-
-        def price(j: int) -> Values:
-            return np.asarray(by_level[:, j] / max(columns[j].size - 1, 1) * weights[j])
-
-    total = np.zeros(1, dtype=price(0).dtype)
-    for j in range(len(columns)):
-        total = np.add.outer(total, price(j)[: lattice.extents[j]]).reshape(-1)
-    return total if problem.loss == "glm" else np.maximum(total - SLACK, 0)
+    prices = METRICS[problem.loss].column_prices(by_level, problem.space.columns, problem.rows)
+    if not prices:
+        return None
+    total: Values = np.zeros(1, dtype=prices[0].dtype)
+    for extent, price in zip(lattice.extents, prices, strict=True):
+        total = np.add.outer(total, price[:extent]).reshape(-1)
+    # Losses that are no whole numbers are rounded where they are compared.
+    return np.maximum(total - SLACK, 0) if total.dtype == np.float64 else total
 
 
 def _most_parts(column: Column) -> Ints:

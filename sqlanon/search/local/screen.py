@@ -17,13 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Batch, Bits
-from sqlanon.metrics import Preference, Scores
+from sqlanon.metrics import SLACK, Preference, Scores
 from sqlanon.search.local.moves import Changes, columns_of
 from sqlanon.search.problem import Floats, Ints, Problem
 from sqlanon.search.splits import Splits
 
-SLACK = 1e-11
-"""How far rounding may put a share, or ach, below a bound computed in another order."""
 REMEMBERED = 4_000
 """So many infeasible schemes are kept unless said otherwise, the latest ones."""
 

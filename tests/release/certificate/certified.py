@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sqlanon.audit.audit_result import Audit, AuditedModel
 from sqlanon.audit.class_sizes import (
     ClassSize,
     Journalist,
@@ -22,7 +23,6 @@ from sqlanon.audit.class_sizes import (
     spread_of_rows,
 )
 from sqlanon.audit.column_findings import Finding, FindingKind
-from sqlanon.audit.facts import Audit, AuditedModel
 from sqlanon.audit.sensitive_values import Sensitive
 from sqlanon.domain.presentation import Mode
 from sqlanon.metrics.preference import Preference

@@ -18,9 +18,9 @@ from certified import (
     suppression,
 )
 
+from sqlanon.audit.audit_result import Audit
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.class_sizes import spread_of_rows
-from sqlanon.audit.facts import Audit
 from sqlanon.audit.table_hash import table_hash
 from sqlanon.engines.registry import open_source
 from sqlanon.release.certificate.certificate import Certificate

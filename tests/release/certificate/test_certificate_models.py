@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from certified import Stated, certificate_of, clinic, hospital, suppression
 
-from sqlanon.audit.facts import AuditedModel
+from sqlanon.audit.audit_result import AuditedModel
 from sqlanon.privacy.alpha_k import AlphaAnonymity
 from sqlanon.privacy.beta_likeness import BetaLikeness
 from sqlanon.privacy.delta_disclosure import DeltaDisclosure
