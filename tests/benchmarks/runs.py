@@ -15,7 +15,7 @@ from sqlanon.domain.histogram import Histogram
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.search.outcome import Outcome, Watch
+from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
 Search = Callable[[Problem, Any, np.random.Generator, Watch], Outcome]
@@ -24,7 +24,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """A search from a seed on one problem; `table` names the histogram that it is run on."""
+    """A search from a seed on one problem; `table` names the histogram that it is run on.
+
+    `enough` is the ach with which it ends; without one it goes on to its own end.
+    """
 
     table: str
     search: Search
@@ -34,6 +37,7 @@ class Run:
     preference: Preference
     loss: str = "nwp"
     limit: float = 0.0
+    enough: float | None = None
 
     @property
     def key(self) -> str:
@@ -42,7 +46,18 @@ class Run:
         return (
             f"{self.table}, {aim}, {self.loss}, limit {self.limit}: "
             f"{self.search.__name__} {self.settings} from {self.seed}"
+            + ("" if self.enough is None else f" until {self.enough}")
         )
+
+    def watch(self) -> Watch:
+        """Ends the search where its best answer is good enough."""
+
+        def look(progress: Progress) -> None:
+            if self.enough is not None and (progress.best or np.inf) <= self.enough:
+                watch.interrupt()
+
+        watch = Watch(on_progress=look)
+        return watch
 
 
 class Kept:
@@ -90,7 +105,7 @@ def solve(run: Run, histogram: Histogram, workers: int | None = None) -> Row:
     with Evaluator(histogram, suppression=rule, workers=workers) as evaluator:
         problem = problem_of(evaluator, run.k, run.preference, run.loss)
         start, processor = time.perf_counter(), time.process_time()
-        outcome = run.search(problem, run.settings, np.random.default_rng(run.seed), Watch())
+        outcome = run.search(problem, run.settings, np.random.default_rng(run.seed), run.watch())
         seconds, processor = time.perf_counter() - start, time.process_time() - processor
         effort = asdict(evaluator.effort)
         row = answer(problem, outcome)

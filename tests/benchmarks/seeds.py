@@ -2,11 +2,14 @@
 
     python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only k|weights|bias|taxonomic]
                                      [--k 2 5 10 25 50 100] [--method auto|nsga2]
-                                     [--effort default|thorough] [--keep FILE]
+                                     [--effort default|thorough] [--until-good] [--keep FILE]
 
 Adult, nine contiguous columns. k: k_pref 2 to 100 at NWP 0.2, NECD 1.0. weights: five weight
 vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01; 0.1 is among
 the weights. taxonomic: the GENITOR paper's experiment, where NSGA-II does not apply.
+
+With --until-good a run ends once its answer is good: answers only get better, so it counts the
+same seeds in a quarter of the time.
 
 An answer is good if its ach is at most 0.5 % above the best known one. The goal of auto is a
 good answer from 9 of 10 seeds, for all wishes but necd 0.01.
@@ -67,9 +70,11 @@ class Setting:
     k: int = 5
     preference: Preference = LOSS_ONLY
 
-    def run(self, search: Search, settings: object, seed: int) -> Run:
+    def run(self, search: Search, settings: object, seed: int, enough: float | None) -> Run:
         limit = EVERYTHING if self.table == TAXONOMIC else 0.0
-        return Run(self.table, search, settings, seed, self.k, self.preference, limit=limit)
+        return Run(
+            self.table, search, settings, seed, self.k, self.preference, limit=limit, enough=enough
+        )  # fmt: skip
 
 
 SETTINGS = {
@@ -93,9 +98,14 @@ def main() -> None:
     result: dict[str, Row] = {}
     for name, setting in chosen_settings(options.only, options.k).items():
         print(name, file=sys.stderr, flush=True)
+        enough = (
+            BEST_KNOWN[name] * (1 + GOOD) if options.until_good and name in BEST_KNOWN else None
+        )
         runs = {
             method: [
-                kept.answer(setting.run(search, settings, seed), histogram_of(setting.table))
+                kept.answer(
+                    setting.run(search, settings, seed, enough), histogram_of(setting.table)
+                )
                 for seed in range(1, options.seeds + 1)
             ]
             for method, (search, settings) in searches.items()
@@ -186,6 +196,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--method", nargs="+", choices=("auto", "nsga2"), default=["auto", "nsga2"])
     parser.add_argument("--effort", choices=tuple(EFFORTS), default="default", help="of auto")
+    parser.add_argument("--until-good", action="store_true", help="end runs that are good")
     parser.add_argument("--auto-evaluations", type=int, help="instead of those of the effort")
     parser.add_argument("--nsga2-evaluations", type=int, default=Nsga2Settings.evaluations)
     return parser.parse_args()
