@@ -8,11 +8,12 @@ taken by coarse groups only: by schemes that keep no bit of `none0, none1, …`,
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.domain import Population
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, WORD_BITS, Layout
-from sqlanon.render import Sql
+from sqlanon.evaluate.scoring_sql import column, number_of_people
 
 
 class PopulationMasks:
@@ -51,21 +52,40 @@ class PopulationMasks:
         """What the masks are called, but for the number of the word."""
         return ["w", *self._conditions]
 
-    def fits(self, words: int) -> Sql | None:
+    @property
+    def people(self) -> exp.Expr:
+        """The people of several entries."""
+        return number_of_people(moves=self.has_movers)
+
+    def fits(self, words: int) -> exp.Expr | None:
         """The condition that a candidate with the kept bits b0, b1, … takes an entry, if any."""
-        parts = []
+        parts: list[exp.Expr] = []
         for w in range(words):
+            kept = column(f"b{w}")
             if "none" in self._conditions:
-                parts.append(f"(none{w} & b{w}) = 0")
+                parts.append(_share_no_bit(column(f"none{w}"), kept))
             if "pair" in self._conditions:
-                parts.append(f"(pair{w} & b{w} & {_bits_before(w)}) = 0")
-        return Sql("\n    AND ".join(parts)) if parts else None
+                parts.append(_share_no_bit(column(f"pair{w}"), kept, _bits_before(w)))
+        return exp.and_(*parts, copy=False) if parts else None
 
 
-def _bits_before(word: int) -> str:
+def _share_no_bit(*words: exp.Expr) -> exp.Expr:
+    common, *others = words
+    for other in others:
+        common = exp.BitwiseAnd(this=common, expression=other)
+    return exp.EQ(this=exp.paren(common), expression=exp.convert(0))
+
+
+def _bits_before(word: int) -> exp.Expr:
     """The kept bits moved up by one, so that each lies where the next one was."""
     if word == 0:
-        return "(b0 << 1)"
+        return exp.paren(_moved_up(column("b0")))
     below = FIRST_WORD_BITS if word == 1 else WORD_BITS
     top = (1 << (WORD_BITS - 1)) - 1  # the highest bit would become the sign
-    return f"(((b{word} & {top}) << 1) | (b{word - 1} >> {below - 1}))"
+    own = exp.paren(exp.BitwiseAnd(this=column(f"b{word}"), expression=exp.convert(top)))
+    last = exp.BitwiseRightShift(this=column(f"b{word - 1}"), expression=exp.convert(below - 1))
+    return exp.paren(exp.BitwiseOr(this=exp.paren(_moved_up(own)), expression=exp.paren(last)))
+
+
+def _moved_up(bits: exp.Expr) -> exp.Expr:
+    return exp.BitwiseLeftShift(this=bits, expression=exp.convert(1))
