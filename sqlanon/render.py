@@ -49,12 +49,12 @@ def render(name: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     printed in another template. A name that the template uses and `context` lacks raises
     jinja2.UndefinedError.
     """
-    return Sql(_environment(dialect).get_template(name).render(context))
+    return Sql(_environment(dialect).get_template(name).render(context).rstrip("\n"))
 
 
 def render_text(template: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     """As `render`, for the text of a template instead of its file."""
-    return Sql(_environment(dialect).from_string(template).render(context))
+    return Sql(_environment(dialect).from_string(template).render(context).rstrip("\n"))
 
 
 EXACT = "binary"

@@ -10,10 +10,7 @@ FROM (
     {{ hash | sql }} AS h
   FROM (
     SELECT
-{% for text in texts %}
-      {{ text | sql }} AS t{{ loop.index0 }}{% if not loop.last %},{% endif %}
-
-{% endfor %}
+      {{ texts | columns(6) }}
     FROM {{ source | sql }}
   ) AS texts
 ) AS hashed

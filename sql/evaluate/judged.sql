@@ -37,4 +37,4 @@
 {% include "evaluate/suppressible_bad_first.sql" %}
 {% else %}
 SELECT * FROM sizes
-{%- endif %}
+{% endif %}

@@ -43,4 +43,4 @@ WITH candidates AS (
 {% include "evaluate/suppressible.sql" %}
 {% else %}
 SELECT * FROM sizes
-{%- endif %}
+{% endif %}

@@ -37,4 +37,4 @@ WITH candidates AS (
 {% include "evaluate/suppressible.sql" %}
 {% else %}
 SELECT * FROM sizes
-{%- endif %}
+{% endif %}

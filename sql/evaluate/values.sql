@@ -29,8 +29,7 @@ SELECT
   SUM(n_rows)::BIGINT AS n_rows
 FROM {{ values | identifier }}, candidates
 GROUP BY ALL
-{%- if population %}
-
+{% if population %}
 UNION ALL
 {% include "evaluate/values_of_population.sql" %}
 {% endif %}
