@@ -4,10 +4,11 @@ A template prints one value through a filter: `identifier` for a name, `literal`
 `sql` for a sqlglot expression. Lists whose length varies are printed by one filter each, so that
 no template needs a loop with commas:
 
-    columns   cells by name, one line each: `<expression> AS "name"`
-    names     the names alone, `"q0", "q1"`
-    ordinals  their places, `1, 2`, for GROUP BY and ORDER BY
-    cells     expressions without names
+    columns    cells by name, one line each: `<expression> AS "name"`
+    names      the names alone, `"q0", "q1"`
+    ordinals   their places, `1, 2`, for GROUP BY and ORDER BY
+    cells      expressions without names
+    ascending  expressions to order by
 
 An int may be printed as it is. Everything else, above all a plain string, is refused, so that a
 forgotten filter fails in the first test and never reaches a database. Text from a `{% macro %}`
@@ -159,6 +160,12 @@ def cells(expressions: Iterable[exp.Expr], *, dialect: str) -> Sql:
     return Sql(", ".join(sql(each, dialect) for each in expressions))
 
 
+def ascending(expressions: Iterable[exp.Expr], *, dialect: str) -> Sql:
+    """Expressions to order by, NULL last, whatever the defaults of a session are."""
+    _refuse_empty(expressions)
+    return Sql(", ".join(f"{sql(each, dialect)} ASC NULLS LAST" for each in expressions))
+
+
 def _refuse_empty(cells: object) -> None:
     _refuse_undefined(cells)
     if not cells:
@@ -228,7 +235,7 @@ def _environment(dialect: str) -> jinja2.Environment:
         keep_trailing_newline=False,
         autoescape=False,
     )
-    for function in (identifier, literal, sql, columns, names, cells):
+    for function in (identifier, literal, sql, columns, names, cells, ascending):
         environment.filters[function.__name__] = partial(function, dialect=dialect)
     environment.filters["ordinals"] = ordinals
     return environment

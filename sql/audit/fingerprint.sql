@@ -10,7 +10,10 @@ FROM (
     {{ hash | sql }} AS h
   FROM (
     SELECT
-      {{ texts | columns(6) }}
+{% for text in texts %}
+      {{ text | sql }} AS t{{ loop.index0 }}{% if not loop.last %},{% endif %}
+
+{% endfor %}
     FROM {{ source | sql }}
   ) AS texts
 ) AS hashed

@@ -9,19 +9,22 @@
 {% if has_population %}
   WHERE size > 0  -- not of the population alone
 {% endif %}
-), reached AS (
+),
+reached AS (
   SELECT
     {{ keys | names }},
     size,
     n_rows,
     {{ measured | columns }}
   FROM classes
-), judged AS (
+),
+judged AS (
   SELECT
     *,
     {{ violated | sql }} AS bad
   FROM reached
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> {{ first_word_bits }} AS candidate,
     bad::BIGINT AS bad,

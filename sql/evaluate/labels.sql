@@ -4,7 +4,8 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), tuples AS (
+),
+tuples AS (
 {% if rolled_up %}
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     {{ masks | columns }},
@@ -15,21 +16,24 @@ WITH candidates AS (
 {% else %}
   FROM {{ table | identifier }}
 {% endif %}
-), parts AS (
+),
+parts AS (
   SELECT
     {{ keys | columns }},
     label,
     SUM(people)::BIGINT AS people
   FROM tuples, candidates
   GROUP BY ALL
-), classes AS (
+),
+classes AS (
   SELECT
     {{ keys | names }},
     SUM(people)::BIGINT AS size,
     (SUM(people) - MAX(people))::BIGINT AS minority
   FROM parts
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> {{ first_word_bits }} AS candidate,
     size,

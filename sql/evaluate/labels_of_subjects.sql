@@ -5,27 +5,31 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), classes AS (
+),
+classes AS (
   SELECT
     {{ keys | columns }},
     SUM(n_rows)::BIGINT AS n_rows,
     {{ people | sql }} AS size
   FROM {{ table | identifier }}, candidates
   GROUP BY ALL
-), parts AS (
+),
+parts AS (
   SELECT
     {{ keys | columns }},
     label,
     SUM(n_rows)::BIGINT AS n_rows
   FROM {{ labels | identifier }}, candidates
   GROUP BY ALL
-), minorities AS (
+),
+minorities AS (
   SELECT
     {{ keys | names }},
     (SUM(n_rows) - MAX(n_rows))::BIGINT AS minority
   FROM parts
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> {{ first_word_bits }} AS candidate,
     size,

@@ -11,7 +11,8 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), tuples AS (
+),
+tuples AS (
 {% if rolled_up %}
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     {{ masks | columns }},
@@ -21,7 +22,8 @@ WITH candidates AS (
 {% else %}
   FROM {{ table | identifier }}
 {% endif %}
-), totals AS (
+),
+totals AS (
   SELECT
     {{ keys | columns }},
     {{ sums | columns }}

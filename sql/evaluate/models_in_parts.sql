@@ -6,7 +6,8 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), tuples AS (
+),
+tuples AS (
 {% if rolled_up %}
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     {{ masks | columns }},
@@ -16,7 +17,8 @@ WITH candidates AS (
 {% else %}
   FROM {{ table | identifier }}
 {% endif %}
-), counts AS (
+),
+counts AS (
   SELECT
     {{ keys | columns }},
     {{ counts | columns }}

@@ -7,7 +7,8 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), tuples AS (
+),
+tuples AS (
 {% if rolled_up %}
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     {{ masks | columns }},
@@ -17,13 +18,15 @@ WITH candidates AS (
 {% else %}
   FROM {{ table | identifier }}
 {% endif %}
-), classes AS (
+),
+classes AS (
   SELECT
     {{ keys | columns }},
     SUM(people)::BIGINT AS size
   FROM tuples, candidates
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> {{ first_word_bits }} AS candidate,
     size,

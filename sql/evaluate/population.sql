@@ -12,7 +12,8 @@
 {% else %}
   FROM {{ population | identifier }}
 {% endif %}
-), population AS (
+),
+population AS (
   SELECT
     {{ keys | columns }},
     {{ residents | columns }}

@@ -5,7 +5,8 @@
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}
-), tuples AS (
+),
+tuples AS (
 {% if rolled_up %}
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     {{ masks | columns }},
@@ -16,14 +17,16 @@ WITH candidates AS (
 {% else %}
   FROM {{ table | identifier }}
 {% endif %}
-), classes AS (
+),
+classes AS (
   SELECT
     {{ keys | columns }},
     SUM(n_rows)::BIGINT AS n_rows,
     {{ people | sql }} AS size
   FROM tuples, candidates
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> {{ first_word_bits }} AS candidate,
     size,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.audit.cells import canonical_text, column, described
-from sqlanon.audit.queries import fetch_row
 from sqlanon.engines import Source
+from sqlanon.render import render
 
 _VERSION = 1
 HALF_DIGITS = 16
@@ -41,15 +41,16 @@ def table_hash(source: Source, columns: Sequence[str]) -> str:
         for start in (1, 1 + HALF_DIGITS)
     ]
     upper, lower = map(engine.sum_of_digits, halves)
-    found = fetch_row(
-        engine,
-        source.relation,
-        "fingerprint.sql",
-        texts={f"t{j}": canonical_text(info) for j, info in enumerate(infos)},
+    query = render(
+        "audit/fingerprint.sql",
+        dialect=engine.dialect,
+        source=source.relation,
+        texts=[canonical_text(info) for info in infos],
         hash=exp.MD5(this=exp.Anonymous(this="CONCAT", expressions=parts)),
         upper=upper,
         lower=lower,
     )
+    (found,) = engine.fetch(query).to_pylist()
     sums = [found[name] or "0" for name in ("upper_sum", "lower_sum")]
     document = [_VERSION, list(columns), found["n_rows"], *sums]
     return hashlib.sha256(json.dumps(document).encode()).hexdigest()

@@ -22,6 +22,12 @@ from sqlanon.evaluate.layout import FIRST_WORD_BITS
 from sqlanon.evaluate.scoring_sql import ScoringQuery, class_sizes_sql
 
 
+def test_the_page_shows_a_part_of_the_query() -> None:
+    page = (GOLDEN.parents[1] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    (shown,) = [block for block in page.split("```text\n") if block.startswith("classes AS (")]
+    assert shown.split("\n```")[0] in (GOLDEN / "evaluate.sql").read_text(encoding="utf-8")
+
+
 def test_every_golden_file_is_used() -> None:
     assert {path.stem for path in GOLDEN.glob("*.sql")} == {*COUNTING, *SCORING}
 

@@ -8,15 +8,18 @@ WITH candidates AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0"
-), tuples AS (
+),
+tuples AS (
   FROM "masks_1"
-), classes AS (
+),
+classes AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     SUM(people)::BIGINT AS size
   FROM tuples, candidates
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,

@@ -5,23 +5,27 @@ WITH candidates AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0"
-), tuples AS (
+),
+tuples AS (
   FROM "masks_1"
-), parts AS (
+),
+parts AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     label,
     SUM(people)::BIGINT AS people
   FROM tuples, candidates
   GROUP BY ALL
-), classes AS (
+),
+classes AS (
   SELECT
     "k0",
     SUM(people)::BIGINT AS size,
     (SUM(people) - MAX(people))::BIGINT AS minority
   FROM parts
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,

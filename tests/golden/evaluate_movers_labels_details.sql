@@ -6,27 +6,31 @@ WITH candidates AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0"
-), classes AS (
+),
+classes AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     SUM(n_rows)::BIGINT AS n_rows,
     CAST(SUM("people") AS BIGINT) + COUNT(DISTINCT "mover") AS size
   FROM "masks_1", candidates
   GROUP BY ALL
-), parts AS (
+),
+parts AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     label,
     SUM(n_rows)::BIGINT AS n_rows
   FROM "masks_1_labels", candidates
   GROUP BY ALL
-), minorities AS (
+),
+minorities AS (
   SELECT
     "k0",
     (SUM(n_rows) - MAX(n_rows))::BIGINT AS minority
   FROM parts
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,

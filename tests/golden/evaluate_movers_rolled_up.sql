@@ -6,7 +6,8 @@ WITH candidates AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0"
-), tuples AS (
+),
+tuples AS (
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     "w0" & CAST($3 AS BIGINT) AS "w0",
     "mover",
@@ -14,14 +15,16 @@ WITH candidates AS (
     SUM(people)::BIGINT AS people
   FROM "masks_1"
   GROUP BY ALL
-), classes AS (
+),
+classes AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     SUM(n_rows)::BIGINT AS n_rows,
     CAST(SUM("people") AS BIGINT) + COUNT(DISTINCT "mover") AS size
   FROM tuples, candidates
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,

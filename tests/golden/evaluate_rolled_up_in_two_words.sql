@@ -9,21 +9,24 @@ WITH candidates AS (
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0",
     UNNEST(CAST($3 AS BIGINT[])) AS "b1"
-), tuples AS (
+),
+tuples AS (
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     "w0" & CAST($4 AS BIGINT) AS "w0",
     "w1" & CAST($5 AS BIGINT) AS "w1",
     SUM(people)::BIGINT AS people
   FROM "masks_1"
   GROUP BY ALL
-), classes AS (
+),
+classes AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     "w1" & "b1" AS "k1",
     SUM(people)::BIGINT AS size
   FROM tuples, candidates
   GROUP BY ALL
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,

@@ -10,8 +10,8 @@ FROM (
     MD5(CONCAT(CAST(COALESCE(LENGTH("t0"), -1) AS TEXT), ':', COALESCE("t0", ''), CAST(COALESCE(LENGTH("t1"), -1) AS TEXT), ':', COALESCE("t1", ''))) AS h
   FROM (
     SELECT
-      CAST("age" AS TEXT) AS "t0",
-      CASE WHEN ISNAN("score") THEN 'nan' ELSE CAST("score" + 0.0 AS TEXT) END AS "t1"
+      CAST("age" AS TEXT) AS t0,
+      CASE WHEN ISNAN("score") THEN 'nan' ELSE CAST("score" + 0.0 AS TEXT) END AS t1
     FROM "visits"
   ) AS texts
 ) AS hashed

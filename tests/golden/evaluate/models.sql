@@ -12,13 +12,15 @@ WITH candidates AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0"
-), tuples AS (
+),
+tuples AS (
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     "w0" & CAST($3 AS BIGINT) AS "w0",
     CAST(SUM("p0") AS BIGINT) AS "p0"
   FROM "masks_1"
   GROUP BY ALL
-), totals AS (
+),
+totals AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     CAST(SUM("p0") AS BIGINT) AS "p0"
@@ -37,7 +39,8 @@ WITH candidates AS (
     ("p0" >> 12) & 15 AS "c0_2",
     "p0" & 15 AS "size"
   FROM totals
-), reached AS (
+),
+reached AS (
   SELECT
     "k0",
     size,
@@ -45,12 +48,14 @@ WITH candidates AS (
     CAST(("c0_0" > 0) AS BIGINT) + CAST(("c0_1" > 0) AS BIGINT) + CAST(("c0_2" > 0) AS BIGINT) AS "s0",
     (GREATEST(("c0_0" * 12) - ("size" * 5), 0) + GREATEST(("c0_1" * 12) - ("size" * 3), 0) + GREATEST(("c0_2" * 12) - ("size" * 4), 0)) / ("size" * 12) AS "s1"
   FROM classes
-), judged AS (
+),
+judged AS (
   SELECT
     *,
     "size" < 4 OR "s0" < CAST(3.0 AS DOUBLE) OR "s1" > CAST(0.200000001 AS DOUBLE) AS bad
   FROM reached
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     bad::BIGINT AS bad,

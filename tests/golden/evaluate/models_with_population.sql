@@ -8,7 +8,8 @@ WITH candidates AS (
     UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
     UNNEST(CAST($2 AS BIGINT[])) AS "b0",
     UNNEST(CAST($3 AS BIGINT[])) AS "b1"
-), tuples AS (
+),
+tuples AS (
   SELECT  -- the common refinement of the candidates: the bits that one of them keeps
     "w0" & CAST($4 AS BIGINT) AS "w0",
     "w1" & CAST($5 AS BIGINT) AS "w1",
@@ -16,7 +17,8 @@ WITH candidates AS (
     CAST(BIT_OR("c0_held_0") AS BIGINT) AS "c0_held_0"
   FROM "masks_1"
   GROUP BY ALL
-), counts AS (
+),
+counts AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     "w1" & "b1" AS "k1",
@@ -42,7 +44,8 @@ WITH candidates AS (
     SUM(people)::BIGINT AS people
   FROM "masks_1_population"
   GROUP BY ALL
-), population AS (
+),
+population AS (
   SELECT
     "candidate" | ("w0" & "b0") AS "k0",
     "w1" & "b1" AS "k1",
@@ -77,7 +80,8 @@ WITH candidates AS (
     "p0" & 127 AS "size"
   FROM totals
   WHERE size > 0  -- not of the population alone
-), reached AS (
+),
+reached AS (
   SELECT
     "k0", "k1",
     size,
@@ -85,12 +89,14 @@ WITH candidates AS (
     "population" AS "s0",
     CAST(BIT_COUNT("c0_held_0") AS BIGINT) AS "s1"
   FROM classes
-), judged AS (
+),
+judged AS (
   SELECT
     *,
     "s0" < CAST(2.0 AS DOUBLE) OR "s1" < CAST(2.0 AS DOUBLE) AS bad
   FROM reached
-), sizes AS (
+),
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     bad::BIGINT AS bad,
