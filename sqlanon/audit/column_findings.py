@@ -288,7 +288,7 @@ def _cells(letter: str, source: Source, names: Sequence[str]) -> dict[str, exp.E
 
 
 def _number_of(condition: exp.Expr, number: exp.Expr) -> exp.Expr:
-    """How many rows meet a condition; each counts as a number."""
+    """The sum of a number over the rows that meet a condition."""
     met = exp.Case(ifs=[exp.If(this=condition, true=number)], default=exp.convert(0))
     return _sum(met)
 
