@@ -1,16 +1,25 @@
 """SQL from the templates in `sql/`, where only quoted text and whole numbers can be printed.
 
-A template prints a value through one of three filters: `identifier` for a name, `literal`
-for a value, `sql` for a sqlglot expression. An int may be printed as it is. Everything else,
-above all a plain string, is refused, so that a forgotten filter fails in the first test and
-never reaches a database. Text from a `{% macro %}` or `{% set %}…{% endset %}` block is a
-plain string too; use `{% include %}` to share text.
+A template prints one value through a filter: `identifier` for a name, `literal` for a value,
+`sql` for a sqlglot expression. Lists whose length varies are printed by one filter each, so that
+no template needs a loop with commas:
+
+    columns    cells by name, one line each: `<expression> AS "name"`
+    names      the names alone, `"q0", "q1"`
+    ordinals   their places, `1, 2`, for GROUP BY and ORDER BY
+    cells      expressions without names
+    ascending  expressions to order by
+
+An int may be printed as it is. Everything else, above all a plain string, is refused, so that a
+forgotten filter fails in the first test and never reaches a database. Text from a `{% macro %}`
+or `{% set %}…{% endset %}` block is a plain string too; use `{% include %}` to share text.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Iterable, Mapping, Sized
 from decimal import Decimal
 from functools import cache, partial
 
@@ -41,12 +50,12 @@ def render(name: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     printed in another template. A name that the template uses and `context` lacks raises
     jinja2.UndefinedError.
     """
-    return Sql(_environment(dialect).get_template(name).render(context))
+    return Sql(_environment(dialect).get_template(name).render(context).rstrip("\n"))
 
 
 def render_text(template: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     """As `render`, for the text of a template instead of its file."""
-    return Sql(_environment(dialect).from_string(template).render(context))
+    return Sql(_environment(dialect).from_string(template).render(context).rstrip("\n"))
 
 
 EXACT = "binary"
@@ -118,6 +127,51 @@ def sql(expression: exp.Expr, dialect: str) -> Sql:
     return Sql(text)
 
 
+def columns(cells: Mapping[str, exp.Expr], indent: int = 4, *, dialect: str) -> Sql:
+    """The cells of a SELECT by their names, each on a line of its own.
+
+    `indent` is where the template has the first one: 4 within a WITH.
+    """
+    _refuse_empty(cells)
+    return Sql((",\n" + " " * indent).join(_named(*each, dialect) for each in cells.items()))
+
+
+def _named(name: str, cell: exp.Expr, dialect: str) -> str:
+    text, called = sql(cell, dialect), identifier(name, dialect)
+    return text if text == called else f"{text} AS {called}"
+
+
+def names(cells: Iterable[str], table: str = "", *, dialect: str) -> Sql:
+    """The names of cells in one line, those of `table` if one is given."""
+    _refuse_empty(cells)
+    of = f"{identifier(table, dialect)}." if table else ""
+    return Sql(", ".join(of + identifier(name, dialect) for name in cells))
+
+
+def ordinals(cells: Sized) -> Sql:
+    """The places of cells that come first in a SELECT."""
+    _refuse_empty(cells)
+    return Sql(", ".join(str(place + 1) for place in range(len(cells))))
+
+
+def cells(expressions: Iterable[exp.Expr], *, dialect: str) -> Sql:
+    """Expressions without names, in one line."""
+    _refuse_empty(expressions)
+    return Sql(", ".join(sql(each, dialect) for each in expressions))
+
+
+def ascending(expressions: Iterable[exp.Expr], *, dialect: str) -> Sql:
+    """Expressions to order by, NULL last, whatever the defaults of a session are."""
+    _refuse_empty(expressions)
+    return Sql(", ".join(f"{sql(each, dialect)} ASC NULLS LAST" for each in expressions))
+
+
+def _refuse_empty(cells: object) -> None:
+    _refuse_undefined(cells)
+    if not cells:
+        raise RenderError("a list in a template is empty; SQL has no empty lists")
+
+
 def _literal(value: object) -> exp.Expr:
     if value is None or isinstance(value, bool | int):
         return exp.convert(value)
@@ -165,7 +219,7 @@ def _finalize(value: object) -> object:
     _refuse_undefined(value)
     raise RenderError(
         f"a plain {type(value).__name__} in a template is an error: {value!r}; "
-        "print it through `identifier`, `literal` or `sql`"
+        "print it through `identifier`, `literal`, `sql` or a filter for lists"
     )
 
 
@@ -181,6 +235,7 @@ def _environment(dialect: str) -> jinja2.Environment:
         keep_trailing_newline=False,
         autoescape=False,
     )
-    for function in (identifier, literal, sql):
+    for function in (identifier, literal, sql, columns, names, cells, ascending):
         environment.filters[function.__name__] = partial(function, dialect=dialect)
+    environment.filters["ordinals"] = ordinals
     return environment

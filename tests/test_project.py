@@ -167,3 +167,13 @@ def test_the_map_of_the_code_is_true(path: str, name: str) -> None:
 
 def test_the_map_of_the_code_answers_every_question() -> None:
     assert len(whereabouts()) >= 15
+
+
+def test_the_guide_to_the_queries_is_true() -> None:
+    """It names files that exist, and all of the room that it explains file by file."""
+    page = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
+    linked = {path for path in re.findall(r"\]\(([^)]+)\)", page) if not path.startswith("http")}
+    assert linked
+    assert not [path for path in linked if not (ROOT / "sql" / path).exists()]
+    scoring = {f"evaluate/{path.name}" for path in (ROOT / "sql" / "evaluate").iterdir()}
+    assert scoring <= linked

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 from decimal import Decimal
+from pathlib import Path
 
 import duckdb
 import jinja2
@@ -110,6 +112,53 @@ def test_an_expression_is_printed_with_its_identifiers_quoted() -> None:
     assert render_text("{{ e|sql }}", e=expression) == "\"t\".\"order\" = 'x''y'"
 
 
+CELLS = {"q0": exp.column("age", quoted=True), 'a "b"': exp.convert(1), "own": exp.column("own")}
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ x|columns }}", '"age" AS "q0",\n    1 AS "a ""b""",\n    "own"'),
+        ("{{ x|columns(2) }}", '"age" AS "q0",\n  1 AS "a ""b""",\n  "own"'),
+        ("{{ x|names }}", '"q0", "a ""b""", "own"'),
+        ("{{ x|names('t') }}", '"t"."q0", "t"."a ""b""", "t"."own"'),
+        ("{{ x|ordinals }}", "1, 2, 3"),
+        ("{{ x.values()|cells }}", '"age", 1, "own"'),
+        (
+            "{{ x.values()|ascending }}",
+            '"age" ASC NULLS LAST, 1 ASC NULLS LAST, "own" ASC NULLS LAST',
+        ),
+    ],
+)
+def test_a_list_is_printed_by_one_filter(template: str, text: str) -> None:
+    assert render_text(template, x=CELLS) == text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_in_lists_survive(name: str) -> None:
+    cells = {name: exp.column(name, quoted=True), f"{name} 2": exp.convert(2)}
+    text = (
+        "SELECT {{ x|names }} FROM (SELECT {{ x|columns }} FROM (SELECT 7 AS {{ n|identifier }}))"
+    )
+    relation = duckdb.sql(render_text(text, x=cells, n=name))
+    assert relation.columns == [name, f"{name} 2"]
+    assert relation.fetchall() == [(7, 2)]
+
+
+@pytest.mark.parametrize("filter_", ["columns", "names", "ordinals", "cells", "ascending"])
+def test_an_empty_list_is_refused(filter_: str) -> None:
+    with pytest.raises(RenderError, match="a list in a template is empty"):
+        render_text(f"SELECT {{{{ x|{filter_} }}}}", x={})
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ ['a']|cells }}", "{{ ['a']|ascending }}", "{{ {'a': 'b'}|columns }}"]
+)
+def test_texts_are_no_cells(template: str) -> None:
+    with pytest.raises(RenderError, match="takes a sqlglot expression"):
+        render_text(template)
+
+
 @pytest.mark.parametrize(
     "template",
     [
@@ -191,12 +240,39 @@ def test_a_rendered_text_may_stand_in_another_template() -> None:
         "{{ missing|literal }}",
         "{{ missing|sql }}",
         "{{ x.missing }}",
+        "{{ missing|columns }}",
+        "{{ missing|names }}",
+        "{{ missing|ordinals }}",
+        "{{ missing|cells }}",
         "{% for each in missing %}{% endfor %}",
     ],
 )
 def test_a_missing_name_is_an_error(template: str) -> None:
     with pytest.raises(jinja2.UndefinedError, match="missing"):
         render_text(template, x=1)
+
+
+TEMPLATES = sorted(resources.path("sql").rglob("*.sql"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_a_template_reads_as_sql(path: Path) -> None:
+    """At most a quarter of its lines are Jinja's, and none of these hides a loop in its length."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    control = [line for line in lines if "{%" in line]
+    assert 4 * len(control) <= len(lines)
+    assert all(len(line) < 100 for line in control)
+    assert all(line.count("{%") <= 2 for line in control)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_a_template_opens_with_what_it_reads_and_yields(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = list(itertools.takewhile(lambda line: line.startswith("--"), lines))
+    opening = [line[:10] for line in header]
+    creates = lines[len(header)].startswith("CREATE TABLE")
+    assert creates or opening[0].startswith("-- reads:")
+    assert "-- yields:" in opening
 
 
 def test_templates_are_read_from_the_sql_folder() -> None:

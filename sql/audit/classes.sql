@@ -6,13 +6,10 @@ SELECT
   COUNT(*) AS n_classes
 FROM (
   SELECT
-{% for value in quasi %}
-    {{ value | sql }} AS q{{ loop.index0 }},
-{% endfor %}
+    {{ quasi | columns }},
     COUNT(*) AS n_rows,
     {{ people | sql }} AS n_people
   FROM {{ source | sql }}
-  GROUP BY {% for _ in quasi %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
-
+  GROUP BY {{ quasi | ordinals }}
 ) AS classes
 GROUP BY n_rows, n_people

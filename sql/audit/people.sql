@@ -1,4 +1,4 @@
--- reads:  the audited table, which has several rows a subject
+-- reads:  the audited table, which has several rows per subject
 -- yields: one row per size of class, in people: how many people are in no smaller one
 SELECT
   smallest,
@@ -10,16 +10,13 @@ FROM (
   FROM (
     SELECT
       person,
-      COUNT(*) OVER (PARTITION BY {% for _ in quasi %}q{{ loop.index0 }}{% if not loop.last %}, {% endif %}{% endfor %}) AS size
+      COUNT(*) OVER (PARTITION BY {{ quasi | names }}) AS size
     FROM (
       SELECT
-{% for value in quasi %}
-        {{ value | sql }} AS q{{ loop.index0 }},
-{% endfor %}
+        {{ quasi | columns(8) }},
         {{ subject | sql }} AS person
       FROM {{ source | sql }}
-      GROUP BY {% for _ in range(quasi | length + 1) %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
-
+      GROUP BY {{ quasi | ordinals }}, {{ quasi | length + 1 }}
     ) AS members
   ) AS sized
   GROUP BY person

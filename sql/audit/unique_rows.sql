@@ -7,17 +7,13 @@ SELECT
   CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT
-{% for value in values %}
-    {{ value | sql }} AS q{{ loop.index0 }},
-{% endfor %}
+    {{ values | columns }},
     COUNT(*) AS n_rows
   FROM {{ source | sql }}
-  GROUP BY {% for _ in values %}{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
-
+  GROUP BY {{ values | ordinals }}
   HAVING {{ one_person | sql }}
 ) AS alone
-{%- if not loop.last %}
-
+{% if not loop.last %}
 UNION ALL
 {% endif %}
-{%- endfor %}
+{% endfor %}

@@ -1,25 +1,14 @@
 -- reads:  a table that may be released
--- yields: one row per column: distinct values, entries that have one, and how many of these meet
---         each condition. An entry is a row, or a person with one value
-{% for each in columns %}
+-- yields: one row per column: distinct values, entries that have one, entries that alone have
+--         theirs, characters, and how many meet each condition (c0, c1, …). An entry is a row, or
+--         a person with one value
+{% for each in profiled %}
 SELECT
   {{ loop.index0 }} AS place,
   COUNT(*) AS n_values,
   CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n_entries,
   CAST(COALESCE(SUM(CASE WHEN n = 1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS n_alone,
-{% if each.is_text %}
-  CAST(COALESCE(SUM(n * {{ characters | sql }}), 0) AS BIGINT) AS n_characters
-{%- else %}
-  0 AS n_characters
-{%- endif %}
-{% for condition in conditions %},
-{% if each.is_text %}
-  CAST(COALESCE(SUM(CASE WHEN {{ condition | sql }} THEN n ELSE 0 END), 0) AS BIGINT) AS c{{ loop.index0 }}
-{%- else %}
-  0 AS c{{ loop.index0 }}
-{%- endif %}
-{%- endfor %}
-
+  {{ each.texts | columns(2) }}
 FROM (
   SELECT
     {{ each.value | sql }} AS v,
@@ -28,8 +17,7 @@ FROM (
   WHERE {{ each.column | sql }} IS NOT NULL
   GROUP BY 1
 ) AS counted
-{%- if not loop.last %}
-
+{% if not loop.last %}
 UNION ALL
 {% endif %}
-{%- endfor %}
+{% endfor %}

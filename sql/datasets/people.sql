@@ -1,9 +1,9 @@
--- A synthetic table of people, of any size, the same on every machine.
---
--- Reads:  nothing but the parameters $rows (how many people) and $seed (an integer).
--- Yields: person_id BIGINT (1 to $rows), first_name, last_name, sex ('F', 'M', 'X'),
---         birth_date DATE (1925 to 2024), zip (5 digits), city, income INTEGER, diagnosis.
+-- reads:  nothing but its parameters
+-- yields: a synthetic table of people, the same on every machine: person_id BIGINT (1 to $rows),
+--         first_name, last_name, sex ('F', 'M', 'X'), birth_date DATE (1925 to 2024), zip (5
+--         digits), city, income INTEGER, diagnosis.
 --         NULL: zip 0.5 %, birth_date 0.2 %, diagnosis 1 %, income 2 % and everyone under 16.
+-- params: $rows how many people; $seed an integer
 --
 -- Each person's chance is the MD5 of seed and number, cut into sixteen fields of 16 bits.
 -- A field u is uniform on 0 to 65535; each is used for one thing only, so choices are
@@ -135,7 +135,8 @@ described AS (
         -- The mean by five-year age group, in thousands, times four factors between 0.2 and
         -- 1.8 (128 to 1151 over 640; their product is close to log-normal), to the nearest
         -- 100: ten hundreds a thousand, so the divisor is 640^4 / 10, and half of it rounds.
-        (([0, 0, 0, 6, 24, 38, 48, 56, 62, 66, 68, 67, 60, 44, 36, 32, 29, 27, 26, 25][age // 5 + 1]
+        (([0, 0, 0, 6, 24, 38, 48, 56, 62, 66,
+           68, 67, 60, 44, 36, 32, 29, 27, 26, 25][age // 5 + 1]
             * ((u_income_1 >> 6) + 128) * ((u_income_2 >> 6) + 128)
             * ((u_income_3 >> 6) + 128) * ((u_income_4 >> 6) + 128) + 8388608000) // 16777216000
         * 100)::INTEGER AS income,

@@ -10,7 +10,7 @@ COPY (
   ESCAPE '"',
   NULLSTR '',
 {% if quoted %}
-  FORCE_QUOTE ({% for name in quoted %}{{ name | identifier }}{% if not loop.last %}, {% endif %}{% endfor %}),
+  FORCE_QUOTE ({{ quoted | names }}),
 {% endif %}
   USE_TMP_FILE false
 )

@@ -22,6 +22,7 @@ from sqlanon.audit.class_sizes import (
     uniques,
 )
 from sqlanon.audit.people import Matched, Population, match, named_rows
+from sqlanon.audit.queries import fetch
 from sqlanon.audit.sensitive_values import (
     Reference,
     profile,
@@ -34,7 +35,6 @@ from sqlanon.domain import Hierarchy
 from sqlanon.engines import Source
 from sqlanon.errors import CheckError, EngineError
 from sqlanon.privacy import AuditedColumn, Model
-from sqlanon.render import render
 
 NO_HIERARCHIES: Mapping[str, Hierarchy] = MappingProxyType({})
 
@@ -103,8 +103,10 @@ class Auditor:
         self.source = source
         self.names = tuple(dict.fromkeys(quasi))
         self.infos = [usable_column(source, name) for name in self.names]
-        self.quasi = [compared(info) for info in self.infos]
-        self.texts = [canonical_text(renamed(info, f"q{j}")) for j, info in enumerate(self.infos)]
+        self.quasi = {f"q{j}": compared(info) for j, info in enumerate(self.infos)}
+        self.texts = {
+            f"t{j}": canonical_text(renamed(info, f"q{j}")) for j, info in enumerate(self.infos)
+        }
         self.subject_name = subject
         self.subject = None if subject is None else person(usable_column(source, subject))
 
@@ -115,17 +117,15 @@ class Auditor:
 
     def table(self, template: str, **context: object) -> pa.Table:
         """The same as an Arrow table."""
-        engine = self.source.engine
-        text = render(
-            f"audit/{template}",
-            dialect=engine.dialect,
-            source=self.source.relation,
+        return fetch(
+            self.source.engine,
+            self.source.relation,
+            template,
             quasi=self.quasi,
             subject=self.subject,
             people=people(self.subject),
             **context,
         )
-        return engine.fetch(text)
 
     def spreads(self, threshold: float) -> tuple[Spread, Spread | None]:
         """The classes by rows, and with a subject by people."""

@@ -15,9 +15,9 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.cells import column, compared, described, people, person
+from sqlanon.audit.queries import fetch
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
-from sqlanon.render import render
 from sqlanon.wording import counted
 
 
@@ -216,21 +216,16 @@ def rows_unique_over_each(
     """The same for several lists of columns."""
     if not all(lists):
         raise CheckError("name at least one column over which rows are to be unique")
-    dialect = source.engine.dialect
     found: list[int] = []
     for start in range(0, len(lists), MOST_AT_ONCE):
-        query = render(
-            "audit/unique_rows.sql",
-            dialect=dialect,
-            source=source.relation,
-            lists=[
-                [compared(info) for info in described(source, columns)]
-                for columns in lists[start : start + MOST_AT_ONCE]
-            ],
+        answer = fetch(
+            source.engine,
+            source.relation,
+            "unique_rows.sql",
+            lists=[_cells("q", source, names) for names in lists[start : start + MOST_AT_ONCE]],
             one_person=_one_person(None if subject is None else _person(source, subject)),
         )
-        answer = source.engine.fetch(query).sort_by("place")
-        found += map(int, answer["n_rows"].to_pylist())
+        found += map(int, answer.sort_by("place")["n_rows"].to_pylist())
     return found
 
 
@@ -276,16 +271,32 @@ def held_values(
 
     `is_marked` tells a row that was suppressed by marking it.
     """
-    dialect = source.engine.dialect
-    query = render(
-        "audit/held_values.sql",
-        dialect=dialect,
-        source=source.relation,
-        values=[compared(info) for info in described(source, columns)],
-        is_marked=is_marked,
+    answer = fetch(
+        source.engine,
+        source.relation,
+        "held_values.sql",
+        values=_cells("v", source, columns),
+        n_marked=exp.convert(0) if is_marked is None else _number_of(is_marked, exp.convert(1)),
     )
-    *values, rows, marked = (each.to_pylist() for each in source.engine.fetch(query).columns)
+    *values, rows, marked = (each.to_pylist() for each in answer.columns)
     return HeldValues(tuple(zip(*values, strict=True)), tuple(rows), tuple(marked))
+
+
+def _cells(letter: str, source: Source, names: Sequence[str]) -> dict[str, exp.Expr]:
+    """Columns of a table as a template compares them, numbered behind a letter."""
+    return {f"{letter}{j}": compared(info) for j, info in enumerate(described(source, names))}
+
+
+def _number_of(condition: exp.Expr, number: exp.Expr) -> exp.Expr:
+    """The sum of a number over the rows that meet a condition."""
+    met = exp.Case(ifs=[exp.If(this=condition, true=number)], default=exp.convert(0))
+    return _sum(met)
+
+
+def _sum(number: exp.Expr) -> exp.Expr:
+    """A sum in 64 bits, 0 without rows."""
+    total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.convert(0)])
+    return exp.cast(total, "bigint")
 
 
 def _one_person(subject: exp.Expr | None) -> exp.Expr:
@@ -327,28 +338,38 @@ def _counts(
     """By column its values and entries, and of texts how many entries meet each condition."""
     if not infos:
         return []
-    dialect, value = source.engine.dialect, column("v")
-    has_texts = any(info.kind is Kind.TEXT for info in infos)
-    query = render(
-        "audit/values.sql",
-        dialect=dialect,
-        source=source.relation,
-        columns=[
+    texts = _counted_in_texts()
+    nothing: dict[str, exp.Expr] = dict.fromkeys(texts, exp.convert(0))
+    if not any(info.kind is Kind.TEXT for info in infos):
+        nothing = {CHARACTERS: exp.convert(0)}
+    answer = fetch(
+        source.engine,
+        source.relation,
+        "values.sql",
+        profiled=[
             {
                 "value": compared(info),
                 "column": column(info.name),
-                "is_text": info.kind is Kind.TEXT,
+                "texts": texts if info.kind is Kind.TEXT else nothing,
             }
             for info in infos
         ],
         people=people(subject),
-        characters=exp.Length(this=value),
-        conditions=[_has_blanks(value), *(p.condition(value) for p in PATTERNS)]
-        if has_texts
-        else [],
     )
-    found: list[dict[str, Any]] = source.engine.fetch(query).sort_by("place").to_pylist()
+    found: list[dict[str, Any]] = answer.sort_by("place").to_pylist()
     return found
+
+
+CHARACTERS = "n_characters"
+
+
+def _counted_in_texts() -> dict[str, exp.Expr]:
+    """The characters of all entries of a column, and the entries that meet each condition."""
+    value, entries = column("v"), column("n")
+    characters = exp.Mul(this=entries, expression=exp.Length(this=value))
+    conditions = [_has_blanks(value), *(pattern.condition(value) for pattern in PATTERNS)]
+    met = {f"c{j}": _number_of(each, entries) for j, each in enumerate(conditions)}
+    return {CHARACTERS: _sum(characters)} | met
 
 
 def _findings(info: ColumnInfo, counts: dict[str, Any], by_people: bool) -> list[Finding]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sqlanon.audit.cells import NUMBERS, Key, key, keys_of, people, person
+from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Ints, usable_column
 from sqlanon.engines import Kind, Source
 from sqlanon.errors import SubjectError
-from sqlanon.render import render
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def named_rows(source: Source, subject: str) -> int:
     """The rows of a table; every one must say whose it is."""
-    found = _fetch(source, "unnamed.sql", subject=person(usable_column(source, subject)))
+    who = person(usable_column(source, subject))
+    found = fetch_row(source.engine, source.relation, "unnamed.sql", subject=who)
     unnamed = int(found["n_unnamed"])
     if unnamed:
         raise SubjectError(
@@ -38,16 +39,8 @@ def people_of(source: Source, subject: str | None) -> int:
     if subject is not None:
         named_rows(source, subject)
         who = person(usable_column(source, subject))
-    return int(_fetch(source, "all_people.sql", people=people(who))["n_people"])
-
-
-def _fetch(source: Source, template: str, **context: object) -> dict[str, Any]:
-    """The only row of the answer to one of the templates in sql/audit."""
-    engine = source.engine
-    query = render(f"audit/{template}", dialect=engine.dialect, source=source.relation, **context)
-    (row,) = engine.fetch(query).to_pylist()
-    found: dict[str, Any] = row
-    return found
+    found = fetch_row(source.engine, source.relation, "all_people.sql", people=people(who))
+    return int(found["n_people"])
 
 
 @dataclass(frozen=True)

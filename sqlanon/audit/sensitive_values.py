@@ -23,11 +23,11 @@ from sqlanon.audit.cells import (
     people,
     person,
 )
+from sqlanon.audit.queries import fetch
 from sqlanon.domain import Hierarchy, format_value
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
 from sqlanon.privacy import DIGITS, AuditedColumn, Figure, figures
-from sqlanon.render import render
 
 Ints = npt.NDArray[np.int64]
 
@@ -107,16 +107,14 @@ def reference_of(source: Source, column: str, subject: str | None = None) -> Ref
     """Counts a column of a whole table, on its own engine."""
     info = usable_column(source, column)
     assert info.kind is not None
-    engine = source.engine
-    query = render(
-        "audit/values_of_table.sql",
-        dialect=engine.dialect,
-        source=source.relation,
+    found = fetch(
+        source.engine,
+        source.relation,
+        "values_of_table.sql",
         value=compared(info),
         text=canonical_text(renamed(info, "v"), as_double=True),
         people=people(None if subject is None else person(usable_column(source, subject))),
     )
-    found = engine.fetch(query)
     keys = keys_of(found["t"].to_pylist(), info.kind)
     return Reference(column, info.kind, dict(zip(keys, found["n"].to_pylist(), strict=True)))
 

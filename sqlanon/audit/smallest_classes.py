@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlglot import exp
+
 from sqlanon.audit.auditor import Auditor
 from sqlanon.audit.cells import column
 from sqlanon.audit.people import Finder, Population
@@ -66,15 +68,29 @@ def smallest_classes(
     auditor = Auditor(source, quasi, subject)
     finder = None if population is None else Finder(auditor, population)
     names = [info.name for info in source.columns]
-    columns = [column(name) for name in names]
+    texts_of_rows = {f"t{j}": exp.cast(column(name), "text") for j, name in enumerate(names)}
     classes = []
     for each in auditor.fetch("smallest.sql", texts=auditor.texts, limit=limit):
         texts = [each[f"t{j}"] for j in range(len(auditor.names))]
         fitting = None if finder is None else finder.people(finder.keys(texts))
         values = dict(zip(auditor.names, texts, strict=True))
         classes.append(ListedClass(values, each["n_rows"], each["n_people"], fitting))
-    samples = auditor.fetch("samples.sql", columns=columns, limit=limit)
+    samples = auditor.fetch(
+        "samples.sql",
+        texts=texts_of_rows,
+        is_member=exp.and_(
+            *(
+                exp.NullSafeEQ(this=_of("members", name), expression=_of("classes", name))
+                for name in auditor.quasi
+            )
+        ),
+        limit=limit,
+    )
     return Listing(
         tuple(classes),
         tuple({name: each[f"t{j}"] for j, name in enumerate(names)} for each in samples),
     )
+
+
+def _of(table: str, name: str) -> exp.Column:
+    return exp.column(name, table=table, quoted=True)

@@ -22,13 +22,13 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.people import Population
+from sqlanon.audit.people import Population, people_of
+from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Reference
 from sqlanon.domain import Hierarchy, Value
 from sqlanon.engines import ColumnInfo, Engine, Source
 from sqlanon.errors import CheckError, HierarchyError, SubjectError
 from sqlanon.privacy import Model
-from sqlanon.render import render
 from sqlanon.wording import counted
 
 
@@ -185,7 +185,7 @@ class _Verifier:
 
     def verify(self) -> Facts:
         audited, not_held = self._audited()
-        rows = self._count_rows() if audited is None else audited.rows
+        rows = people_of(self.source, None) if audited is None else audited.rows
         self._check_columns()
         left_out = self._check_rows(rows)
         self.problems += not_held
@@ -205,10 +205,6 @@ class _Verifier:
             held,
             None if audited is None else self._of_majority(),
         )
-
-    def _count_rows(self) -> int:
-        count = exp.select(exp.Count(this=exp.Star()).as_("n_rows"))
-        return int(self._fetch(count.from_(self.source.relation.copy()))[0]["n_rows"])
 
     def _check_columns(self) -> None:
         wanted, subject = self.expected.columns, self.expected.subject
@@ -266,9 +262,7 @@ class _Verifier:
         if self.is_marked is None:
             return Marked()
         subject = None if self.subject is None else person(self.present[self.subject])
-        rows = exp.Count(this=exp.Star()).as_("n_rows")
-        count = exp.select(rows, people(subject).as_("n_people")).where(self.is_marked.copy())
-        (found,) = self._fetch(count.from_(self.source.relation.copy()))
+        found = self._fetch("marked.sql", people=people(subject), is_marked=self.is_marked)
         return Marked(found["n_rows"], found["n_people"])
 
     def _audited(self) -> tuple[Audit | None, list[str]]:
@@ -334,16 +328,13 @@ class _Verifier:
         """Marked rows are in no class, so they have no majority."""
         if self.expected.label is None or self.expected.label not in self.present:
             return None
-        dialect = self.source.engine.dialect
-        query = render(
-            "audit/majority.sql",
-            dialect=dialect,
-            source=self.source.relation,
-            quasi=[compared(self.present[name]) for name in self.expected.quasi],
+        found = self._fetch(
+            "majority.sql",
+            quasi={f"q{j}": compared(self.present[n]) for j, n in enumerate(self.expected.quasi)},
             label=compared(self.present[self.expected.label]),
             is_marked=self.is_marked,
         )
-        return int(self._fetch(query)[0]["n_rows"])
+        return int(found["n_rows"])
 
     def _check_uncovered(self) -> None:
         """A class may share one disease; that is released only where someone says why."""
@@ -454,9 +445,8 @@ class _Verifier:
     def _unique_over(self, lists: Sequence[Sequence[str]]) -> list[int]:
         return rows_unique_over_each(self.source, lists, subject=self.subject)
 
-    def _fetch(self, query: exp.Expr | str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.source.engine.fetch(query).to_pylist()
-        return rows
+    def _fetch(self, template: str, **context: object) -> dict[str, Any]:
+        return fetch_row(self.source.engine, self.source.relation, template, **context)
 
 
 def _listed(names: Any) -> str:
@@ -496,17 +486,16 @@ def pseudonym_problems(
     if subject is not None:
         # The text that was hashed: a person's texts may differ in case, or 0.0 be -0.0.
         value = exact(exp.cast(column(subject.name), "text"))
-    query = render(
-        "audit/pseudonyms.sql",
-        dialect=engine.dialect,
-        source=relation,
+    found = fetch_row(
+        engine,
+        relation,
+        "pseudonyms.sql",
         pseudonym=column(info.name),
         value=value,
         value_known=subject is not None,
         is_formed=_is_formed(exp.cast(column("p"), "text")),
         column=column(info.name),
     )
-    (found,) = engine.fetch(query).to_pylist()
     name = info.name
     if found["n_other"]:
         yield (
@@ -549,6 +538,5 @@ def _with_key(engine: Engine, relation: exp.Expr, name: str, key: str) -> int:
         )
         for each in names
     ]
-    count = exp.select(exp.Count(this=exp.Star()).as_("n_rows")).from_(relation.copy())
-    (found,) = engine.fetch(count.where(exp.or_(*held)), names).to_pylist()
+    found = fetch_row(engine, relation, "pieces_of_keys.sql", names, holds_piece=exp.or_(*held))
     return int(found["n_rows"])

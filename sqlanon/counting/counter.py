@@ -78,7 +78,8 @@ class Counter:
         self.values = [self._value(name) for name in facets]
 
     def by_row(self) -> Histogram:
-        table = self._fetch("count.sql", values=[v.expression for v in self.values])
+        values = {f"v{k}": value.expression for k, value in enumerate(self.values)}
+        table = self._fetch("count.sql", tuples=self._tuple | values)
         columns, codes, rows = self._encoded(table)
         tally = _tally(codes, rows)
         facets = {}
@@ -115,7 +116,7 @@ class Counter:
     def people(self, subject: str | None) -> tuple[pa.Table, Tally]:
         """The atom tuples as they were fetched, and their counts, without codes."""
         if subject is None:
-            table = self._fetch("count.sql", values=[])
+            table = self._fetch("count.sql", tuples=self._tuple)
             numbered = None
         else:
             identity, spelling = self._identity(subject)
@@ -154,11 +155,15 @@ class Counter:
         kind = _supported(info.kind, name, info.type)
         return Counted(name, kind, told_apart(name, kind, info.type))
 
+    @property
+    def _tuple(self) -> dict[str, exp.Expr]:
+        """The atoms of a row, as the templates call them."""
+        return {f"q{j}": atom.expression for j, atom in enumerate(self.atoms)}
+
     def _fetch(self, template: str, **context: Any) -> pa.Table:
         dialect = self.source.engine.dialect
-        atoms = [c.expression for c in self.atoms]
         text = render(
-            template, dialect=dialect, source=self.source.relation, atoms=atoms, **context
+            template, dialect=dialect, source=self.source.relation, atoms=self._tuple, **context
         )
         table = self.source.engine.fetch(text)
         if not len(table):

@@ -1,4 +1,4 @@
-"""What evaluate.sql answers, made into measurements."""
+"""What the queries of sql/evaluate answer, made into measurements."""
 
 from __future__ import annotations
 

@@ -15,7 +15,9 @@ from sqlglot import exp
 from sqlanon.domain import Codes, Histogram, Tally
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.coding import Numbers, joined
-from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, PopulationMasks
+from sqlanon.evaluate.layout import Layout
+from sqlanon.evaluate.population_masks import PopulationMasks
+from sqlanon.evaluate.scoring_sql import ScoringQuery, bigint, column, summed
 from sqlanon.evaluate.value_counts import (
     CountCells,
     Demands,
@@ -27,7 +29,7 @@ from sqlanon.evaluate.value_counts import (
 from sqlanon.evaluate.value_lists import ManyValues
 from sqlanon.metrics import UNBOUNDED, Detail, Ints
 from sqlanon.privacy import Model
-from sqlanon.render import Sql, render
+from sqlanon.render import Sql
 
 MOST_COUNTS = 128
 """So many values of sensitive columns have counts of their own in every class; of more, a class
@@ -44,7 +46,7 @@ class Judge(Protocol):
     asks_for_details: bool
     can_roll_up: bool
 
-    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql: ...
+    def sql(self, table: str, query: ScoringQuery) -> Sql: ...
 
     def tables(self, name: str, layout: Layout) -> dict[str, dict[str, Numbers]]: ...
 
@@ -104,7 +106,7 @@ class FewValues:
         self._demands = demands
         self._label = label
         self._sets = sets
-        self._statistics = [self._statistic(model) for model in demands.models]
+        self._statistics = {f"s{i}": self._statistic(m) for i, m in enumerate(demands.models)}
         self._majority = self._majority_of(label)
         population = histogram.population
         self._population = None if population is None else PopulationMasks(population)
@@ -126,65 +128,123 @@ class FewValues:
         found: exp.Expr = CountCells(self._sets[of_rows(label)]).most(1).single
         return found
 
-    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
+    def sql(self, table: str, query: ScoringQuery) -> Sql:
         """The query that scores candidates of a layout."""
-        models, citizens = self._demands.models, self._population
-        packed = [f"p{word}" for word in range(self._packing.words)]
-        return render(
-            "evaluate_models.sql",
+        parts = self._parts(table, query)
+        measured, worst = dict(self._statistics), self._worst
+        if self._majority is not None:
+            minority = exp.Sub(this=column("n_rows"), expression=self._majority)
+            measured = {"minority": minority} | measured
+            worst = {"minority": summed(column("minority"))} | worst
+        own = {name: column(name) for name in self._counters}
+        nothing = dict.fromkeys(["n_rows_squared", *worst], exp.convert(0))
+        return query.render(
+            "models_in_parts" if parts else "models",
             table=table,
-            movers=_movers(table) if self._moves else None,
-            moving_values=_moving_values(table) if self._moves and self._by_people else None,
-            words=layout.words,
-            first_word_bits=FIRST_WORD_BITS,
-            rolled_up=rolled_up,
-            details=details,
-            subjects=self._histogram.subject is not None,
-            population=None if citizens is None else _population(table),
-            population_masks=[] if citizens is None else citizens.names,
-            population_moves=citizens is not None and citizens.has_movers,
-            fits=None if citizens is None else citizens.fits(layout.words),
-            labelled=self._label is not None,
-            majority=self._majority,
-            packed=packed,
-            held=self._held,
-            # The population comes last: there it stands in the parts that are put together.
-            sums=dict.fromkeys(packed, Sql("SUM"))
-            | dict.fromkeys(self._held, Sql("BIT_OR"))
-            | dict.fromkeys(self._further, Sql("SUM")),
-            fields=self._packing.fields,
-            mask=self._packing.mask,
-            statistics=self._statistics,
-            worsts=[Sql("MIN" if model.at_least else "MAX") for model in models],
+            masks=query.masks("w"),
+            sums=self._added(own),
+            counts=self._of_part(own),
+            parts=list(parts),
+            **{name: cell for part in parts.values() for name, cell in part.items()},
+            totals=self._of_part(own | {"population": column("population")}),
+            unpacked=self._unpacked,
+            has_population=self._population is not None,
+            measured=measured,
             violated=self._violated(),
+            worst=worst,
+            of_class={"n_rows": column("n_rows")} | nothing | {"n_classes": exp.convert(1)},
         )
+
+    def _parts(self, table: str, query: ScoringQuery) -> dict[str, dict[str, object]]:
+        """What is counted beside the tuples: by name of its file, the tables and cells of it."""
+        found: dict[str, dict[str, object]] = {}
+        if self._moves:
+            person = self._of_part({"p0": exp.convert(1)})
+            found["moving"] = {"movers": _movers(table), "one_person": person}
+        if self._moves and self._by_people:
+            packed = {f"p{word}": column(f"p{word}") for word in range(self._packing.words)}
+            found["moving_values"] = {
+                "values": _moving_values(table),
+                "packed": packed,
+                "one_value": self._of_part(packed),
+            }
+        if self._population is not None:
+            mover = {"mover": column("mover")} if self._population.has_movers else {}
+            found["population"] = {
+                "population": _population(table),
+                "population_masks": query.masks(*self._population.names) | mover,
+                "residents": self._of_part({}) | {"population": self._population.people},
+                "fits": self._population.fits(query.words),
+            }
+        return found
+
+    @property
+    def _counters(self) -> dict[str, type[exp.Func]]:
+        """What is counted of a tuple, and how the counts of several are put together."""
+        words = [f"p{word}" for word in range(self._packing.words)]
+        occurring = [word for sets in self._packing.sets for word in sets.words]
+        rows = ["n_rows"] * (self._histogram.subject is not None)
+        return {
+            **dict.fromkeys(words, exp.Sum),
+            **dict.fromkeys(occurring, exp.BitwiseOrAgg),
+            **dict.fromkeys(rows, exp.Sum),
+        }
+
+    def _added(self, numbers: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+        """The counters of several rows, from what each row adds; nothing unless it is named."""
+        return {
+            name: bigint(kind(this=numbers.get(name, exp.convert(0)).copy()))
+            for name, kind in self._counters.items()
+        }
+
+    def _of_part(self, numbers: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+        """The same beside the people of a population, if there is one."""
+        if self._population is None:
+            return self._added(numbers)
+        population = summed(numbers.get("population", exp.convert(0)))
+        return self._added(numbers) | {"population": population}
+
+    @property
+    def _unpacked(self) -> dict[str, exp.Expr]:
+        """What a class holds, each count by itself."""
+        people = self._unpacked_from(0, 0)
+        found = {"n_rows": people if self._histogram.subject is None else column("n_rows")}
+        if self._population is not None:
+            found["population"] = column("population")
+        found |= {name: column(name) for sets in self._packing.sets for name in sets.words}
+        found |= {f.name: self._unpacked_from(f.word, f.shift) for f in self._packing.fields}
+        return found | {"size": people.copy()}
+
+    def _unpacked_from(self, word: int, shift: int) -> exp.Expr:
+        """The count that begins at a bit of a word."""
+        packed: exp.Expr = column(f"p{word}")
+        if shift:
+            moved = exp.BitwiseRightShift(this=packed, expression=exp.convert(shift))
+            packed = exp.paren(moved, copy=False)
+        return exp.BitwiseAnd(this=packed, expression=exp.convert(self._packing.mask))
+
+    @property
+    def _worst(self) -> dict[str, exp.Expr]:
+        """What the worst of several classes reaches of each model."""
+        return {
+            name: exp.cast((exp.Min if model.at_least else exp.Max)(this=column(name)), "double")
+            for name, model in zip(self._statistics, self._demands.models, strict=True)
+        }
 
     @property
     def _moves(self) -> bool:
         return self._histogram.tally.has_movers
 
-    @property
-    def _held(self) -> list[str]:
-        """The words that say which values occur."""
-        return [word for sets in self._packing.sets for word in sets.words]
-
-    @property
-    def _further(self) -> list[str]:
-        """What is summed beside people and counts of values."""
-        subjects = self._histogram.subject is not None
-        return ["n_rows"] * subjects + ["population"] * (self._population is not None)
-
     def _violated(self) -> exp.Expr:
         """The condition under which a class is bad."""
-        numbers = [exp.column(f"s{i}", quoted=True) for i in range(len(self._demands.models))]
         parts: list[exp.Expr] = [
             model.violation(
-                number, exp.cast(exp.Literal.number(repr(float(model.limit))), "double")
+                column(name), exp.cast(exp.Literal.number(repr(float(model.limit))), "double")
             )
-            for model, number in zip(self._demands.models, numbers, strict=True)
+            for name, model in zip(self._statistics, self._demands.models, strict=True)
         ]
         if self._demands.below != UNBOUNDED:
-            parts.insert(0, exp.column("size") < self._demands.below)
+            parts.insert(0, column("size") < self._demands.below)
         return exp.or_(*parts, copy=False)
 
     def read(self, found: Mapping[str, Ints], layout: Layout, detail: Detail) -> dict[str, Ints]:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from sqlanon.domain import Facet, Hierarchy
+from sqlanon.evaluate.scoring_sql import bigint
 from sqlanon.metrics import UNBOUNDED, Ints
 from sqlanon.privacy import TOLERANCE, ClassCounts, Model
 
@@ -293,9 +294,9 @@ class CountCells(ClassCounts):
     def distinct(self) -> Cells:
         if self._sets.only_occur:
             words = Cells([exp.column(word, quoted=True) for word in self._sets.words])
-            return self.summed(words.mapped(lambda word: _bigint(exp.func("BIT_COUNT", word))))
+            return self.summed(words.mapped(lambda word: bigint(exp.func("BIT_COUNT", word))))
         held = self.counts.paired(lambda a, b: exp.paren(exp.GT(this=a, expression=b)), 0)
-        return self.summed(held.mapped(_bigint))
+        return self.summed(held.mapped(bigint))
 
     def least(self) -> Cells:
         return Cells([greatest(self.counts.each, exp.Least)])
@@ -341,7 +342,3 @@ class CountCells(ClassCounts):
 
     def _count_of(self, members: Sequence[Members]) -> Cells:
         return Cells([exp.column(self._sets.count_of(each), quoted=True) for each in members])
-
-
-def _bigint(cell: exp.Expr) -> exp.Expr:
-    return exp.cast(cell, "bigint")

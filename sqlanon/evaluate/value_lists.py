@@ -1,6 +1,6 @@
 """Judging classes by sensitive columns with very many values: SQL counts, numpy judges.
 
-It answers what evaluate_models.sql answers, from the counts of evaluate_values.sql.
+It answers what sql/evaluate/models.sql answers, from the counts of sql/evaluate/values.sql.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from sqlanon.domain import Hierarchy, Histogram, Tally, ValueDomain
 from sqlanon.evaluate.coding import Numbers, joined
-from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, PopulationMasks
+from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout
+from sqlanon.evaluate.population_masks import PopulationMasks
+from sqlanon.evaluate.scoring_sql import ScoringQuery, number_of_people
 from sqlanon.evaluate.value_counts import Demands, ValueSets, of_people, of_rows
 from sqlanon.metrics import UNBOUNDED, Detail, Floats, Ints
 from sqlanon.privacy import ClassCounts
-from sqlanon.render import Sql, render
+from sqlanon.render import Sql
 
 CLASS, VALUE, POPULATION = range(3)
 """What a row of the answer is about."""
@@ -47,18 +49,17 @@ class ManyValues:
     """Every class comes back anyway."""
     can_roll_up = False
 
-    def sql(self, table: str, layout: Layout, *, rolled_up: bool, details: bool) -> Sql:
+    def sql(self, table: str, query: ScoringQuery) -> Sql:
         """The query that counts the classes of candidates of a layout."""
-        citizens = self._population
-        return render(
-            "evaluate_values.sql",
+        population = self._population
+        return query.render(
+            "values",
             table=table,
             values=_values(table),
-            words=layout.words,
-            movers=self._histogram.tally.has_movers,
-            population=None if citizens is None else _population(table),
-            population_moves=citizens is not None and citizens.has_movers,
-            fits=None if citizens is None else citizens.fits(layout.words),
+            people=number_of_people(moves=self._histogram.tally.has_movers),
+            population=None if population is None else _population(table),
+            residents=None if population is None else population.people,
+            fits=None if population is None else population.fits(query.words),
         )
 
     def tables(self, name: str, layout: Layout) -> dict[str, dict[str, Numbers]]:

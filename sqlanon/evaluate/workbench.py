@@ -24,9 +24,9 @@ from sqlanon.evaluate.constraints import judge_for
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
 from sqlanon.evaluate.pulse import EVERY, Pulse
 from sqlanon.evaluate.query_plan import Group
+from sqlanon.evaluate.scoring_sql import ScoringQuery, class_sizes_sql, labels_of
 from sqlanon.evaluate.value_counts import Demands
 from sqlanon.metrics import Detail, Ints
-from sqlanon.render import render
 
 MANY = 16
 """From so many schemes on, a second query for the suppressible classes alone pays."""
@@ -199,17 +199,12 @@ class Workbench:
 
     def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
         """The query that scores candidates of a layout."""
-        table = self._tables[layout]
+        table, query = self._tables[layout], ScoringQuery(layout.words, rolled_up, details)
         if self._judge is not None:
-            return self._judge.sql(table, layout, rolled_up=rolled_up, details=details)
-        return render(
-            "evaluate.sql",
-            table=table,
-            facet=f"{table}_labels",
-            words=layout.words,
-            first_word_bits=FIRST_WORD_BITS,
-            rolled_up=rolled_up,
-            details=details,
+            return self._judge.sql(table, query)
+        return class_sizes_sql(
+            query,
+            table,
             subjects=self._subjects,
             movers=self._histogram.tally.has_movers,
             labelled=self._label is not None,
@@ -240,7 +235,7 @@ class Workbench:
             return name
         self._load(name, layout, self._counted)
         if self._label is not None and self._subjects:
-            self._load(f"{name}_labels", layout, self._label)
+            self._load(labels_of(name), layout, self._label)
         return name
 
     def _load(self, name: str, layout: Layout, tally: Tally) -> None:
@@ -264,7 +259,7 @@ class Workbench:
         beside = () if self._judge is None else self._judge.table_names(name)
         with keeping_interrupts():
             for database in self._databases:
-                for table in (name, f"{name}_labels", *beside):
+                for table in (name, labels_of(name), *beside):
                     with self.tracer.running(Database.DROP.format(table)):
                         database.drop(table)
 

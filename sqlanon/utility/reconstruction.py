@@ -47,7 +47,7 @@ class _Drawn:
     """A generalized column: the lists that its values are drawn from.
 
     groups  label, first atom and size of each group
-    atoms   by atom its value, or its lowest value and how many steps of `unit` it has
+    atoms   by atom its number and its value, or its lowest value and its steps of `unit`
     """
 
     item: Generalized
@@ -56,20 +56,27 @@ class _Drawn:
     salt: str
     groups_name: str
     atoms_name: str
-    groups: list[tuple[object, int, int]]
-    atoms: list[tuple[exp.Expr, exp.Expr]]
+    groups: list[exp.Tuple]
+    atoms: list[exp.Tuple]
     unit: int | Decimal = 1
 
     @property
-    def atom(self) -> exp.Expr:
-        """The number of the drawn atom."""
-        first, size = (exp.column(c, self.groups_name, quoted=True) for c in ("first", "size"))
-        return first + exp.cast(self._chance("MD5_NUMBER_LOWER") % size, "bigint")
+    def is_in_group(self) -> exp.Expr:
+        """Whether a group is that of a row."""
+        label = exp.cast(_column("label", self.groups_name), "text")
+        return exp.NullSafeEQ(this=self.label, expression=label)
+
+    @property
+    def is_drawn(self) -> exp.Expr:
+        """Whether an atom is the drawn one."""
+        first, size = (_column(name, self.groups_name) for name in ("first", "size"))
+        drawn = first + exp.cast(self._chance("MD5_NUMBER_LOWER") % size, "bigint")
+        return exp.EQ(this=_column("atom", self.atoms_name), expression=drawn)
 
     @property
     def value(self) -> exp.Expr:
         """The drawn value."""
-        low, steps = (exp.column(c, self.atoms_name, quoted=True) for c in ("low", "steps"))
+        low, steps = (_column(name, self.atoms_name) for name in ("low", "steps"))
         value: exp.Expr = low
         if isinstance(self.item.column.domain, IntervalDomain):
             value = self._within(low, steps)
@@ -125,7 +132,7 @@ def reconstruction(recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
         release=release,
         order=[_ordered(item, labelled) for item in labelled.items],
         drawn=drawn,
-        values=list(values.items()),
+        values=values,
     )
 
 
@@ -139,10 +146,15 @@ def _drawn(item: Generalized, recipe: Order, prefix: str, place: int, seed: int)
         salt=f"{seed}/{place}/",
         groups_name=f"{prefix}_groups_{place}",
         atoms_name=f"{prefix}_atoms_{place}",
-        groups=[(label, start, size) for label, _, start, size in groups],
-        atoms=_atoms(item, unit),
+        groups=[_tuple(label, start, size) for label, _, start, size in groups],
+        atoms=[_tuple(n, *atom) for n, atom in enumerate(_atoms(item, unit))],
         unit=unit,
     )
+
+
+def _tuple(*cells: object) -> exp.Tuple:
+    """A row of a list: expressions, texts, whole numbers, None for NULL."""
+    return exp.Tuple(expressions=[exp.convert(each) for each in cells])
 
 
 def _atoms(item: Generalized, unit: int | Decimal) -> list[tuple[exp.Expr, exp.Expr]]:

@@ -1,4 +1,4 @@
-"""The SQL of the audit, as text in tests/golden/verify and executed on a few rows.
+"""The SQL of the audit, as text in tests/golden/audit and executed on a few rows.
 
 SQLANON_UPDATE_GOLDEN=1 writes the files anew; read the difference before you commit it. The
 expected answers below are worked out by hand and do not follow.
@@ -7,12 +7,14 @@ expected answers below are worked out by hand and do not follow.
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
+import golden_files
 import pytest
+from golden_files import assert_golden
+from sqlglot import exp
 
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.column_findings import (
@@ -23,12 +25,12 @@ from sqlanon.audit.column_findings import (
 from sqlanon.audit.people import Population
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.smallest_classes import smallest_classes
-from sqlanon.audit.staged_release import Expected, verify_release
+from sqlanon.audit.staged_release import Expected, pseudonym_problems, verify_release
 from sqlanon.audit.table_hash import table_hash
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "audit"
+GOLDEN = golden_files.GOLDEN / "audit"
 
 # Ann has rows in both classes of ages, Bob in one; two towns differ in case alone.
 VISITS = """
@@ -47,6 +49,7 @@ QUASI = ["age", 'the "town" of', "score"]
 def source() -> Iterator[Source]:
     with duckdb.connect() as connection:
         connection.execute(VISITS)
+        connection.execute("CREATE VIEW hashed AS SELECT who, md5(who) AS p FROM visits")
         yield open_source(connection=connection, table="visits")
 
 
@@ -74,7 +77,12 @@ def run(source: Source, name: str) -> None:
     elif name in ("held_values", "majority"):
         expected = Expected(("score",), 1, {"score": frozenset()}, 4, 0, label="ill")
         verify_release(source, expected)
-    elif name in ("held_pairs", "majority_without_marked"):
+    elif name.startswith("pseudonyms") or name == "pieces_of_keys":
+        hashed = Source.of(source.engine, exp.to_table("hashed", quoted=True), "hashed")
+        behind = hashed.column("who") if name == "pseudonyms_of_people" else None
+        key = "my key " + MD5_OF_BOB[4:22]
+        list(pseudonym_problems(source.engine, hashed.relation, hashed.column("p"), key, behind))
+    elif name in ("held_pairs", "majority_without_marked", "marked"):
         pair = ('the "town" of', "age")
         quasi = {pair[0]: None, pair[1]: frozenset({"rome"})}
         wanted = Expected(pair, 1, quasi, 4, 0, marker="rome", pairs=(pair,), label="ill")
@@ -85,6 +93,7 @@ def run(source: Source, name: str) -> None:
 
 # The texts of the rows over age and score, and the sums of the halves of their MD5.
 TEXTS = ["2:243:0.0", "2:243:0.0", "2:243:0.0", "-1:3:nan"]
+MD5_OF_BOB = hashlib.md5(b"Bob").hexdigest()
 DIGITS = [hashlib.md5(text.encode()).hexdigest() for text in TEXTS]
 SUMS = [str(sum(int(d[i : i + 16], 16) for d in DIGITS)) for i in (0, 16)]
 
@@ -139,6 +148,10 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     # of 0.0 two rows have the flu and one NULL, of NaN one has the flu
     "majority": ("the most frequent label of their class", [(3,)]),
     "majority_without_marked": ("the most frequent label of their class", [(2,)]),
+    "marked": ("the rows that are marked as suppressed, and their people", [(1, 1)]),
+    # pseudonyms, values (unless they are known: none), pairs of both, and rows of another form
+    "pseudonyms": ("distinct pseudonyms", [(2, 0, 2, 0)]),
+    "pseudonyms_of_people": ("distinct pseudonyms", [(2, 2, 2, 0)]),
     "fingerprint": ("sums of both halves", [(4, *SUMS)]),
 }  # fmt: skip
 
@@ -149,23 +162,32 @@ def test_statements(source: Source, name: str) -> None:
     with source.engine.tracer.watch() as seen:
         run(source, name)
     sql = next(each.sql for each in seen if opening in each.sql)
-    path = GOLDEN / f"{name}.sql"
-    if os.environ.get("SQLANON_UPDATE_GOLDEN") == "1":
-        path.write_text(sql.strip() + "\n", encoding="utf-8")
-    assert sql.strip() + "\n" == path.read_text(encoding="utf-8")
+    assert_golden(f"audit/{name}", sql)
     rows = [tuple(row.values()) for row in source.engine.fetch(sql).to_pylist()]
     plain = [tuple("nan" if value != value else value for value in row) for row in rows]
     assert sorted(plain, key=repr) == sorted(wanted, key=repr)
 
 
+def test_the_search_for_pieces_of_a_key(source: Source) -> None:
+    """Four rows, one of Bob, whose hash holds a part of the key; the log does not have it."""
+    with source.engine.tracer.watch() as seen:
+        run(source, "pieces_of_keys")
+    sql = seen[-1].sql
+    assert_golden("audit/pieces_of_keys", sql)
+    assert MD5_OF_BOB[4:20] not in sql
+    names = sorted(set(re.findall(r"piece_\d+", sql)))
+    pieces = {name: MD5_OF_BOB[4 + i : 20 + i] for i, name in enumerate(names)}
+    assert source.engine.fetch(sql, pieces).to_pylist() == [{"n_rows": 1}]
+
+
 def test_every_golden_file_is_used() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.sql")} == set(CASES)
+    assert {path.stem for path in GOLDEN.glob("*.sql")} == {*CASES, "pieces_of_keys"}
 
 
 def test_no_statement_holds_a_value(source: Source) -> None:
     """Logs carry statements: names of columns, and never what is in them."""
     with source.engine.tracer.watch() as seen:
-        for name in CASES:
+        for name in (*CASES, "pieces_of_keys"):
             run(source, name)
     for each in seen:
         assert not any(value in each.sql for value in ("Ann", "Bob", "Rome", "flu"))

@@ -6,6 +6,8 @@ expected answers below are worked out by hand and do not follow.
 
 from __future__ import annotations
 
+from typing import Any
+
 import duckdb
 import pyarrow as pa
 import pytest
@@ -17,7 +19,13 @@ from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import UncoveredValueError
 from sqlanon.evaluate.layout import FIRST_WORD_BITS
-from sqlanon.render import render
+from sqlanon.evaluate.scoring_sql import ScoringQuery, class_sizes_sql
+
+
+def test_the_page_shows_a_part_of_the_query() -> None:
+    page = (GOLDEN.parents[1] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    (shown,) = [block for block in page.split("```text\n") if block.startswith("classes AS (")]
+    assert shown.split("\n```")[0] in (GOLDEN / "evaluate.sql").read_text(encoding="utf-8")
 
 
 def test_every_golden_file_is_used() -> None:
@@ -118,7 +126,7 @@ MOVERS_LABELS = """
 """
 ONE = 1 << FIRST_WORD_BITS  # the number of scheme 1
 SCHEMES = f"[0, {ONE}], [2, 7]"
-SCORING: dict[str, tuple[dict[str, object], list[str], str, list[tuple]]] = {
+SCORING: dict[str, tuple[dict[str, Any], list[str], str, list[tuple]]] = {
     "evaluate": (  # candidate, size, n_rows, n_classes
         {},
         [TUPLES],
@@ -183,10 +191,9 @@ SCORING: dict[str, tuple[dict[str, object], list[str], str, list[tuple]]] = {
 @pytest.mark.parametrize("name", SCORING)
 def test_scoring(name: str) -> None:
     changes, tables, arguments, wanted = SCORING[name]
-    flags = dict.fromkeys(("rolled_up", "details", "subjects", "movers", "labelled"), False)
-    names = {"table": "masks_1", "facet": "masks_1_labels", "words": 1}
-    context = {**names, **flags, "first_word_bits": FIRST_WORD_BITS, **changes}
-    sql = render("evaluate.sql", **context)
+    flags = dict.fromkeys(("subjects", "movers", "labelled"), False) | {"words": 1, **changes}
+    query = ScoringQuery(*(flags.pop(name, False) for name in ("words", "rolled_up", "details")))
+    sql = class_sizes_sql(query, "masks_1", **flags)
     assert_golden(name, sql)
     with duckdb.connect() as connection:
         for table in tables:

@@ -1,12 +1,12 @@
 -- reads:  the source
--- yields: one row per distinct tuple of atoms (q0, q1, …) and further values (v0, …): rows
+-- yields: one row per distinct tuple of atoms (q0, q1, …) and further values (v0, …): its rows
 SELECT
-  CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 0 OR "age" > 70 THEN -1 WHEN "age" >= 50 THEN 2 ELSE (CAST("age" AS BIGINT) - 0) // 25 END AS q0,
-  "home town" COLLATE "binary" AS q1,
-  CASE WHEN "born" IS NULL THEN NULL WHEN "born" < CAST('2000-01-01' AS DATE) OR "born" > CAST('2002-07-01' AS DATE) THEN -1 WHEN "born" >= CAST('2002-01-01' AS DATE) THEN 2 ELSE (((EXTRACT(year FROM "born") * 12) + EXTRACT(month FROM "born")) - 24001) // 12 END AS q2,
-  "score" + 0.0 AS q3,
-  CASE WHEN "floor" IS NULL THEN NULL WHEN "floor" < 0 OR "floor" > 3 THEN -1 WHEN "floor" < 1.5 THEN CASE WHEN "floor" < 0.5 THEN 0 WHEN "floor" < 1 THEN 1 ELSE 2 END WHEN "floor" < 2 THEN 3 WHEN "floor" < 2.5 THEN 4 ELSE 5 END AS q4,
-  "label" COLLATE "binary" AS v0,
+  CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 0 OR "age" > 70 THEN -1 WHEN "age" >= 50 THEN 2 ELSE (CAST("age" AS BIGINT) - 0) // 25 END AS "q0",
+  "home town" COLLATE "binary" AS "q1",
+  CASE WHEN "born" IS NULL THEN NULL WHEN "born" < CAST('2000-01-01' AS DATE) OR "born" > CAST('2002-07-01' AS DATE) THEN -1 WHEN "born" >= CAST('2002-01-01' AS DATE) THEN 2 ELSE (((EXTRACT(year FROM "born") * 12) + EXTRACT(month FROM "born")) - 24001) // 12 END AS "q2",
+  "score" + 0.0 AS "q3",
+  CASE WHEN "floor" IS NULL THEN NULL WHEN "floor" < 0 OR "floor" > 3 THEN -1 WHEN "floor" < 1.5 THEN CASE WHEN "floor" < 0.5 THEN 0 WHEN "floor" < 1 THEN 1 ELSE 2 END WHEN "floor" < 2 THEN 3 WHEN "floor" < 2.5 THEN 4 ELSE 5 END AS "q4",
+  "label" COLLATE "binary" AS "v0",
   COUNT(*) AS n_rows
 FROM "people"
 GROUP BY 1, 2, 3, 4, 5, 6

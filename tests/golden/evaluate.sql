@@ -1,16 +1,20 @@
--- reads:  "masks_1": the masks w0, w1, … of the atom tuples, with the people they hold
--- yields: per candidate scheme and class size: how many classes there are
--- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
--- mask & kept bits names a row's class. Only integers are summed, so their order is free.
+-- reads:  "masks_1", one row per atom tuple: its masks w0, w1, … and its people
+-- yields: per candidate scheme and class size: how many classes there are, and their rows
+-- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
+--         per word
+-- A tuple's mask & a candidate's kept bits names the tuple's class. Only integers are summed, so
+-- their order is free.
 WITH candidates AS (
   SELECT
-    UNNEST($1::BIGINT[]) AS candidate,
-    UNNEST($2::BIGINT[]) AS b0
+    UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
+    UNNEST(CAST($2 AS BIGINT[])) AS "b0"
 ),
-tuples AS (FROM "masks_1"),
+tuples AS (
+  FROM "masks_1"
+),
 classes AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
+    "candidate" | ("w0" & "b0") AS "k0",
     SUM(people)::BIGINT AS size
   FROM tuples, candidates
   GROUP BY ALL
@@ -24,9 +28,4 @@ sizes AS (
   FROM classes
   GROUP BY 1, 2
 )
-SELECT
-  candidate,
-  size,
-  n_rows,
-  n_classes
-FROM sizes
+SELECT * FROM sizes

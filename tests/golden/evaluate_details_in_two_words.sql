@@ -1,26 +1,27 @@
--- reads:  "masks_1": the masks w0, w1, … of the atom tuples, with the people they hold
--- yields: per candidate scheme and class size: how many classes there are
---         then, with is_class = 1, each class that may be suppressed: its key and its rows
--- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
---         below, budget: classes smaller than `below` may be suppressed, smallest sizes first,
---         while the rows of all classes up to a size stay within `budget`
--- mask & kept bits names a row's class. Only integers are summed, so their order is free.
+-- reads:  "masks_1", one row per atom tuple: its masks w0, w1, … and its people
+-- yields: per candidate scheme and class size: how many classes there are, and their rows
+-- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
+--         per word
+-- A tuple's mask & a candidate's kept bits names the tuple's class. Only integers are summed, so
+-- their order is free.
 WITH candidates AS (
   SELECT
-    UNNEST($1::BIGINT[]) AS candidate,
-    UNNEST($2::BIGINT[]) AS b0,
-    UNNEST($3::BIGINT[]) AS b1
+    UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
+    UNNEST(CAST($2 AS BIGINT[])) AS "b0",
+    UNNEST(CAST($3 AS BIGINT[])) AS "b1"
 ),
-tuples AS (FROM "masks_1"),
-classes AS MATERIALIZED (
+tuples AS (
+  FROM "masks_1"
+),
+classes AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
-    w1 & b1 AS k1,
+    "candidate" | ("w0" & "b0") AS "k0",
+    "w1" & "b1" AS "k1",
     SUM(people)::BIGINT AS size
   FROM tuples, candidates
   GROUP BY ALL
 ),
-sizes AS MATERIALIZED (
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,
@@ -28,33 +29,36 @@ sizes AS MATERIALIZED (
     COUNT(*) AS n_classes
   FROM classes
   GROUP BY 1, 2
-),
-smallest AS (
+)
+-- reads:  the parts classes and sizes above
+-- yields: with is_class = 0 the sizes; with is_class = 1 each class that may be suppressed, its
+--         key and its rows. Classes smaller than `below` may be, the smallest sizes first, while
+--         the rows of all classes up to a size stay within `budget`
+-- params: the last two: below, budget
+, smallest AS (
   SELECT candidate, size
   FROM (
     SELECT candidate, size, SUM(n_rows) OVER (PARTITION BY candidate ORDER BY size) AS up_to
     FROM sizes
-    WHERE size < $4::BIGINT
+    WHERE size < CAST($4 AS BIGINT)
   )
-  WHERE up_to <= $5::BIGINT
+  WHERE up_to <= CAST($5 AS BIGINT)
 )
 SELECT
   candidate,
   size,
   0 AS is_class,
-  0::BIGINT AS k0,
-  0::BIGINT AS k1,
-  n_rows,
-  n_classes
+  CAST(0 AS BIGINT) AS "k0",
+  CAST(0 AS BIGINT) AS "k1",
+  "n_rows", "n_classes"
 FROM sizes
 UNION ALL
 SELECT
   candidate,
   classes.size,
-  1,
-  k0,
-  k1,
-  classes.size,
-  1
+  1 AS is_class,
+  "k0", "k1",
+  "classes"."size" AS "n_rows",
+  1 AS "n_classes"
 FROM classes
 JOIN smallest ON candidate = k0 >> 53 AND smallest.size = classes.size

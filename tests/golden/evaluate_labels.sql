@@ -1,17 +1,17 @@
--- reads:  "masks_1": the masks w0, w1, … of the atom tuples, with the people they hold
--- yields: per candidate scheme and class size: how many classes there are
---         and the rows that are not of their class's majority label
--- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
--- mask & kept bits names a row's class. Only integers are summed, so their order is free.
+-- reads:  "masks_1", one row per atom tuple and label: masks w0, w1, … and people
+-- yields: as plain.sql, and how many rows are not of their class's majority label
+-- params: as plain.sql
 WITH candidates AS (
   SELECT
-    UNNEST($1::BIGINT[]) AS candidate,
-    UNNEST($2::BIGINT[]) AS b0
+    UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
+    UNNEST(CAST($2 AS BIGINT[])) AS "b0"
 ),
-tuples AS (FROM "masks_1"),
+tuples AS (
+  FROM "masks_1"
+),
 parts AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
+    "candidate" | ("w0" & "b0") AS "k0",
     label,
     SUM(people)::BIGINT AS people
   FROM tuples, candidates
@@ -19,7 +19,7 @@ parts AS (
 ),
 classes AS (
   SELECT
-    k0,
+    "k0",
     SUM(people)::BIGINT AS size,
     (SUM(people) - MAX(people))::BIGINT AS minority
   FROM parts
@@ -35,10 +35,4 @@ sizes AS (
   FROM classes
   GROUP BY 1, 2
 )
-SELECT
-  candidate,
-  size,
-  n_rows,
-  minority,
-  n_classes
-FROM sizes
+SELECT * FROM sizes

@@ -1,19 +1,20 @@
--- reads:  "masks_1": the masks w0, w1, … of the atom tuples, with the people they hold
--- yields: per candidate scheme and class size: how many classes there are
---         and their rows and squared rows
--- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
--- mask & kept bits names a row's class. Only integers are summed, so their order is free.
+-- reads:  "masks_1", one row per atom tuple and mover: masks w0, w1, …, people and
+--         rows; a mover is a person in several tuples
+-- yields: per candidate scheme and class size, in people: the classes, their rows, squared rows
+-- params: as plain.sql
 WITH candidates AS (
   SELECT
-    UNNEST($1::BIGINT[]) AS candidate,
-    UNNEST($2::BIGINT[]) AS b0
+    UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
+    UNNEST(CAST($2 AS BIGINT[])) AS "b0"
 ),
-tuples AS (FROM "masks_1"),
+tuples AS (
+  FROM "masks_1"
+),
 classes AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
+    "candidate" | ("w0" & "b0") AS "k0",
     SUM(n_rows)::BIGINT AS n_rows,
-    SUM(people)::BIGINT + COUNT(DISTINCT mover) AS size
+    CAST(SUM("people") AS BIGINT) + COUNT(DISTINCT "mover") AS size
   FROM tuples, candidates
   GROUP BY ALL
 ),
@@ -27,10 +28,4 @@ sizes AS (
   FROM classes
   GROUP BY 1, 2
 )
-SELECT
-  candidate,
-  size,
-  n_rows,
-  n_rows_squared,
-  n_classes
-FROM sizes
+SELECT * FROM sizes

@@ -1,29 +1,23 @@
--- reads:  "masks_1": the masks w0, w1, … of the atom tuples, with the people they hold
--- yields: per candidate scheme and class size: how many classes there are
---         and their rows and squared rows
---         and the rows that are not of their class's majority label
---         then, with is_class = 1, each class that may be suppressed: its key and its rows
--- params: the candidates' numbers, in their bits of word 0; their kept bits, a list a word
---         below, budget: classes smaller than `below` may be suppressed, smallest sizes first,
---         while the rows of all classes up to a size stay within `budget`
--- mask & kept bits names a row's class. Only integers are summed, so their order is free.
+-- reads:  "masks_1", as subjects.sql;
+--         "masks_1_labels", one row per atom tuple and label: masks w0, w1, … and rows
+-- yields: as subjects.sql, and how many rows are not of their class's majority label
+-- params: as plain.sql; the two tables are never rolled up
 WITH candidates AS (
   SELECT
-    UNNEST($1::BIGINT[]) AS candidate,
-    UNNEST($2::BIGINT[]) AS b0
+    UNNEST(CAST($1 AS BIGINT[])) AS "candidate",
+    UNNEST(CAST($2 AS BIGINT[])) AS "b0"
 ),
-tuples AS (FROM "masks_1"),
-classes AS MATERIALIZED (
+classes AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
+    "candidate" | ("w0" & "b0") AS "k0",
     SUM(n_rows)::BIGINT AS n_rows,
-    SUM(people)::BIGINT + COUNT(DISTINCT mover) AS size
-  FROM tuples, candidates
+    CAST(SUM("people") AS BIGINT) + COUNT(DISTINCT "mover") AS size
+  FROM "masks_1", candidates
   GROUP BY ALL
 ),
 parts AS (
   SELECT
-    candidate | (w0 & b0) AS k0,
+    "candidate" | ("w0" & "b0") AS "k0",
     label,
     SUM(n_rows)::BIGINT AS n_rows
   FROM "masks_1_labels", candidates
@@ -31,12 +25,12 @@ parts AS (
 ),
 minorities AS (
   SELECT
-    k0,
+    "k0",
     (SUM(n_rows) - MAX(n_rows))::BIGINT AS minority
   FROM parts
   GROUP BY ALL
 ),
-sizes AS MATERIALIZED (
+sizes AS (
   SELECT
     k0 >> 53 AS candidate,
     size,
@@ -45,37 +39,39 @@ sizes AS MATERIALIZED (
     SUM(minority)::BIGINT AS minority,
     COUNT(*) AS n_classes
   FROM classes
-  JOIN minorities USING (k0)
+  JOIN minorities USING ("k0")
   GROUP BY 1, 2
-),
-smallest AS (
+)
+-- reads:  the parts classes and sizes above
+-- yields: with is_class = 0 the sizes; with is_class = 1 each class that may be suppressed, its
+--         key and its rows. Classes smaller than `below` may be, the smallest sizes first, while
+--         the rows of all classes up to a size stay within `budget`
+-- params: the last two: below, budget
+, smallest AS (
   SELECT candidate, size
   FROM (
     SELECT candidate, size, SUM(n_rows) OVER (PARTITION BY candidate ORDER BY size) AS up_to
     FROM sizes
-    WHERE size < $3::BIGINT
+    WHERE size < CAST($3 AS BIGINT)
   )
-  WHERE up_to <= $4::BIGINT
+  WHERE up_to <= CAST($4 AS BIGINT)
 )
 SELECT
   candidate,
   size,
   0 AS is_class,
-  0::BIGINT AS k0,
-  n_rows,
-  n_rows_squared,
-  minority,
-  n_classes
+  CAST(0 AS BIGINT) AS "k0",
+  "n_rows", "n_rows_squared", "minority", "n_classes"
 FROM sizes
 UNION ALL
 SELECT
   candidate,
   classes.size,
-  1,
-  k0,
-  n_rows,
-  0,
-  0,
-  1
+  1 AS is_class,
+  "k0",
+  "classes"."n_rows" AS "n_rows",
+  0 AS "n_rows_squared",
+  0 AS "minority",
+  1 AS "n_classes"
 FROM classes
 JOIN smallest ON candidate = k0 >> 53 AND smallest.size = classes.size

@@ -6,9 +6,9 @@ SELECT
   COUNT(*) AS n_classes
 FROM (
   SELECT
-    "age" AS q0,
-    "the ""town"" of" COLLATE "binary" AS q1,
-    "score" + 0.0 AS q2,
+    "age" AS "q0",
+    "the ""town"" of" COLLATE "binary" AS "q1",
+    "score" + 0.0 AS "q2",
     COUNT(*) AS n_rows,
     COUNT(DISTINCT "who") AS n_people
   FROM "visits"

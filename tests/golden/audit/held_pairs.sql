@@ -2,9 +2,9 @@
 -- yields: one row per distinct value of one of its columns, or pair of values of two: rows, and
 --         those of them that are marked as suppressed
 SELECT
-  "the ""town"" of" COLLATE "binary" AS v0,
-  "age" AS v1,
+  "the ""town"" of" COLLATE "binary" AS "v0",
+  "age" AS "v1",
   COUNT(*) AS n_rows,
-  CAST(SUM(CASE WHEN "the ""town"" of" COLLATE "binary" IS NOT DISTINCT FROM 'rome' THEN 1 ELSE 0 END) AS BIGINT) AS n_marked
+  CAST(COALESCE(SUM(CASE WHEN "the ""town"" of" COLLATE "binary" IS NOT DISTINCT FROM 'rome' THEN 1 ELSE 0 END), 0) AS BIGINT) AS n_marked
 FROM "visits"
 GROUP BY 1, 2

@@ -2,7 +2,7 @@
 -- yields: one row per distinct value of one of its columns, or pair of values of two: rows, and
 --         those of them that are marked as suppressed
 SELECT
-  "score" + 0.0 AS v0,
+  "score" + 0.0 AS "v0",
   COUNT(*) AS n_rows,
   0 AS n_marked
 FROM "visits"

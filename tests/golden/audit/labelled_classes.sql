@@ -1,16 +1,16 @@
 -- reads:  the audited table, or a population that is generalized like it
 -- yields: one row per class, its values as text: rows and people
 SELECT
-  CAST("q0" AS TEXT) AS t0,
-  CAST("q1" AS TEXT) AS t1,
-  CASE WHEN ISNAN("q2") THEN 'nan' ELSE CAST("q2" + 0.0 AS TEXT) END AS t2,
+  CAST("q0" AS TEXT) AS "t0",
+  CAST("q1" AS TEXT) AS "t1",
+  CASE WHEN ISNAN("q2") THEN 'nan' ELSE CAST("q2" + 0.0 AS TEXT) END AS "t2",
   n_rows,
   n_people
 FROM (
   SELECT
-    "age" AS q0,
-    "the ""town"" of" COLLATE "binary" AS q1,
-    "score" + 0.0 AS q2,
+    "age" AS "q0",
+    "the ""town"" of" COLLATE "binary" AS "q1",
+    "score" + 0.0 AS "q2",
     COUNT(*) AS n_rows,
     COUNT(DISTINCT "who") AS n_people
   FROM "visits"

@@ -1,15 +1,15 @@
 -- reads:  a staged table with a column that is released to be predicted
--- yields: one row: the rows that have the most frequent label of their class, NULL being one too
+-- yields: one row: the rows that have the most frequent label of their class, NULL being one too;
+--         rows that are marked as suppressed are in no class
 SELECT CAST(COALESCE(SUM(n_most), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT
-    q0,
-    q1,
+    "q0", "q1",
     MAX(n_rows) AS n_most
   FROM (
     SELECT
-      "the ""town"" of" COLLATE "binary" AS q0,
-      "age" AS q1,
+      "the ""town"" of" COLLATE "binary" AS "q0",
+      "age" AS "q1",
       "ill" COLLATE "binary" AS label,
       COUNT(*) AS n_rows
     FROM "visits"

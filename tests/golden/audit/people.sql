@@ -1,4 +1,4 @@
--- reads:  the audited table, which has several rows a subject
+-- reads:  the audited table, which has several rows per subject
 -- yields: one row per size of class, in people: how many people are in no smaller one
 SELECT
   smallest,
@@ -10,12 +10,12 @@ FROM (
   FROM (
     SELECT
       person,
-      COUNT(*) OVER (PARTITION BY q0, q1, q2) AS size
+      COUNT(*) OVER (PARTITION BY "q0", "q1", "q2") AS size
     FROM (
       SELECT
-        "age" AS q0,
-        "the ""town"" of" COLLATE "binary" AS q1,
-        "score" + 0.0 AS q2,
+        "age" AS "q0",
+        "the ""town"" of" COLLATE "binary" AS "q1",
+        "score" + 0.0 AS "q2",
         "who" AS person
       FROM "visits"
       GROUP BY 1, 2, 3, 4

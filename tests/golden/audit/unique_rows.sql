@@ -6,9 +6,9 @@ SELECT
   CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT
-    "age" AS q0,
-    "the ""town"" of" COLLATE "binary" AS q1,
-    "score" + 0.0 AS q2,
+    "age" AS "q0",
+    "the ""town"" of" COLLATE "binary" AS "q1",
+    "score" + 0.0 AS "q2",
     COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1, 2, 3

@@ -6,7 +6,7 @@ SELECT
   CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT
-    "age" AS q0,
+    "age" AS "q0",
     COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1
@@ -18,8 +18,8 @@ SELECT
   CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT
-    "who" COLLATE "binary" AS q0,
-    "age" AS q1,
+    "who" COLLATE "binary" AS "q0",
+    "age" AS "q1",
     COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1, 2

@@ -1,12 +1,13 @@
 -- reads:  a table that may be released
--- yields: one row per column: distinct values, entries that have one, and how many of these meet
---         each condition. An entry is a row, or a person with one value
+-- yields: one row per column: distinct values, entries that have one, entries that alone have
+--         theirs, characters, and how many meet each condition (c0, c1, …). An entry is a row, or
+--         a person with one value
 SELECT
   0 AS place,
   COUNT(*) AS n_values,
   CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n_entries,
   CAST(COALESCE(SUM(CASE WHEN n = 1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS n_alone,
-  0 AS n_characters
+  0 AS "n_characters"
 FROM (
   SELECT
     "score" + 0.0 AS v,

@@ -3,16 +3,16 @@
 --         people of the class have it; NULL is a value. With is_class = 1 one row per class: its
 --         people and rows
 SELECT
-  DENSE_RANK() OVER (ORDER BY q0, q1, q2) AS class,
+  DENSE_RANK() OVER (ORDER BY "q0", "q1", "q2") AS class,
   is_class,
   CAST("v" AS TEXT) AS t,
   n,
   n_rows
 FROM (
   SELECT
-    "age" AS q0,
-    "the ""town"" of" COLLATE "binary" AS q1,
-    "score" + 0.0 AS q2,
+    "age" AS "q0",
+    "the ""town"" of" COLLATE "binary" AS "q1",
+    "score" + 0.0 AS "q2",
     "ill" COLLATE "binary" AS v,
     0 AS is_class,
     COUNT(DISTINCT "who") AS n,
@@ -21,13 +21,13 @@ FROM (
   GROUP BY 1, 2, 3, 4
   UNION ALL
   SELECT
-    "age",
-    "the ""town"" of" COLLATE "binary",
-    "score" + 0.0,
-    NULL,
-    1,
-    COUNT(DISTINCT "who"),
-    COUNT(*)
+    "age" AS "q0",
+    "the ""town"" of" COLLATE "binary" AS "q1",
+    "score" + 0.0 AS "q2",
+    NULL AS v,
+    1 AS is_class,
+    COUNT(DISTINCT "who") AS n,
+    COUNT(*) AS n_rows
   FROM "visits"
   GROUP BY 1, 2, 3
 ) AS counted

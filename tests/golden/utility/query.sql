@@ -1,5 +1,5 @@
 -- reads:  a table, or the reconstruction of its release
--- yields: the first rows of somebody's SELECT, to which the table is called data
+-- yields: the first two rows of a given SELECT, which calls the table data
 -- The scopes are two, because the table itself may read one that is called data.
 WITH "rows" AS (SELECT 30 AS age, 'F' AS sex)
 SELECT * FROM (

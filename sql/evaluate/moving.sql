@@ -1,0 +1,15 @@
+-- reads:  {{ movers | identifier }}: the tuples of people who are in several;
+--         the part candidates above
+-- yields: moving: these people once per class, however many of its tuples they are in
+, moving AS (
+  SELECT
+    {{ keys | names }},
+    {{ one_person | columns }}
+  FROM (
+    SELECT DISTINCT
+      {{ keys | columns(6) }},
+      mover
+    FROM {{ movers | identifier }}, candidates
+  )
+  GROUP BY ALL
+)

@@ -1,0 +1,17 @@
+-- reads:  a staged table with a column of pseudonyms
+-- yields: one row: distinct pseudonyms, distinct values behind them and distinct pairs of both,
+--         where the values are known, and rows with a pseudonym of another form or none
+SELECT
+  COUNT(DISTINCT p) AS n_pseudonyms,
+  COUNT(DISTINCT v) AS n_values,
+  COUNT(*) AS n_pairs,
+  CAST(COALESCE(SUM(CASE WHEN LENGTH(CAST("p" AS TEXT)) = 32 AND TRANSLATE(CAST("p" AS TEXT), '0123456789abcdef', '') = '' THEN 0 ELSE n END), 0) AS BIGINT) AS n_other
+FROM (
+  SELECT
+    "p" AS p,
+    NULL AS v,
+    COUNT(*) AS n
+  FROM "hashed"
+  WHERE "p" IS NOT NULL
+  GROUP BY 1, 2
+) AS counted
