@@ -34,10 +34,10 @@ from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
 from sqlanon.privacy import Model
 from sqlanon.release import (
+    address_to_rewrite,
     check_types,
     check_values,
     falls_short,
-    file_to_rewrite,
     header_of,
     order_of,
     portable_source,
@@ -340,13 +340,13 @@ class Anonymizer:
         optional(function, "on_stage", on_stage)
         from sqlanon.release import Stages, certificate_folder, closed, publish
 
-        file = file_to_rewrite(self.policy, self._origin) if rewrite else None
+        to_rewrite = address_to_rewrite(self.policy, self._origin) if rewrite else None
         try:
             with self._ordered(scheme) as (order, engine):
                 folder = certificate_folder(engine, certificates, self._folder)
                 watch = Stages(on_stage)
                 release = publish(order, engine, watch, folder=folder, replace_file=replace_file)
-                return closed(release, order, engine, file)
+                return closed(release, order, engine, to_rewrite)
         finally:
             if self.policy.section.publish.mode is Mode.REPLACE:
                 self._measurer.forget()

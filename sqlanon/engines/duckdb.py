@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.engines import duckdb_catalog, duckdb_sources
 from sqlanon.engines.duckdb_catalog import AttachedFile, Row, fold
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
+from sqlanon.engines.duckdb_rewrite import CopiedFile
 from sqlanon.engines.interrupts import interruptible
 from sqlanon.engines.protocol import (
     COMPLETED,
@@ -84,7 +85,7 @@ class DuckDBEngine:
 
     dialect: ClassVar[str] = "duckdb"
     can: ClassVar[Capabilities] = Capabilities(
-        asof_join=True, comments=True, guarded_views=True, files=True
+        asof_join=True, comments=True, guarded_views=True, files=True, rewrites=True
     )
 
     def __init__(
@@ -155,6 +156,15 @@ class DuckDBEngine:
             return Opened(cls.adopt(source))
         read_only = read_only or file is not None
         return Opened(cls.open(source, read_only=read_only, folders=folders))
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> CopiedFile:
+        engine = open_memory(new.parent, [old.parent])
+        try:
+            return CopiedFile(engine, old, new)
+        except BaseException:
+            engine.close()
+            raise
 
     @property
     def versions(self) -> dict[str, str]:
@@ -301,6 +311,9 @@ class DuckDBEngine:
 
     def file_of(self, table: exp.Table) -> Path | None:
         return next((each.path for each in self.files() if each.name == table.catalog), None)
+
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        return (Path(f"{file}.wal"),)
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         folder = duckdb_catalog.spill_folder(self) if self._files is None else self._spill

@@ -125,6 +125,7 @@ class Capabilities:
     comments           tables, views and columns have comments
     guarded_views      a window's count in a view is complete before a reader's conditions on it
     files              reads and writes CSV and Parquet files, and reads data of this process
+    rewrites           writes a database file anew, so that no dropped rows stay in it
     """
 
     transactional_ddl: bool = True
@@ -133,6 +134,34 @@ class Capabilities:
     comments: bool = False
     guarded_views: bool = False
     files: bool = False
+    rewrites: bool = False
+
+
+class DatabaseCopy(Protocol):
+    """A database file and a new one, open side by side on one engine."""
+
+    @property
+    def engine(self) -> Engine:
+        """What reads both."""
+
+    @property
+    def size(self) -> int:
+        """The size of the former file, with what its log held."""
+
+    def copy(self) -> None:
+        """Fills the new file."""
+
+    def tables(self) -> list[tuple[exp.Table, exp.Table]]:
+        """The tables of both files, in pairs.
+
+        Raises PublishError where tables, views, indexes or other objects of the two differ.
+        """
+
+    def finish(self) -> None:
+        """Writes the new file to its end; the former one stays closed to other processes."""
+
+    def close(self) -> None:
+        """Closes both."""
 
 
 class Engine(Protocol):
@@ -172,6 +201,10 @@ class Engine(Protocol):
         folders: Iterable[Path],
     ) -> Opened:
         """See `registry.open_for_publishing`."""
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> DatabaseCopy:
+        """Opens a database file with a new one beside it. For engines that rewrite."""
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -263,6 +296,9 @@ class Engine(Protocol):
 
     def file_of(self, table: exp.Table) -> Path | None:
         """The file of the database that a table by its full name is in; None if in none."""
+
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        """The files beside that of a database that may hold rows of it, whether they exist."""
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         """What the database wrote for want of memory in processes that have died."""

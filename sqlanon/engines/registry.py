@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from sqlanon.engines.protocol import Connection, Data, Engine, Opened, Source
+from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Opened, Source
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of
 
@@ -77,7 +77,8 @@ def _of_address(address: str) -> EngineEntry:
     return ENGINES[scheme]
 
 
-def _engine_of(connection: str | Connection | None) -> type[Engine]:
+def engine_class(connection: str | Connection | None) -> type[Engine]:
+    """The class of an address or of a caller's open connection; None is the one of files."""
     if connection is None:
         return ENGINES[EMBEDDED].load()
     if isinstance(connection, str):
@@ -105,7 +106,7 @@ def open_engine(
     to the folder `spill`. A caller's connection stays as it is; functions
     of it that hide built-in ones are refused.
     """
-    engine = _engine_of(connection)
+    engine = engine_class(connection)
     if connection is not None and not isinstance(connection, str):
         return engine.adopt(connection)
     address = connection or f"{EMBEDDED}://"
@@ -120,6 +121,11 @@ def file_address(path: str | Path) -> str:
 def database_path(address: str) -> Path | None:
     """The file that an address names; None for a database in memory or on a server."""
     return _of_address(address).load().database_path(address)
+
+
+def copied_database(address: str | None, old: Path, new: Path) -> DatabaseCopy:
+    """A database file with a new one beside it, to be filled; None is an address of a bare path."""
+    return engine_class(address).copied(old, new)
 
 
 def same_database(one: str, other: str) -> bool:
@@ -209,8 +215,8 @@ def open_for_publishing(
             "With a connection of your own the release stays in a database of that connection. "
             "Attach the other database there, and name it in the target."
         )
-    engine = _engine_of(target if source is None else source)
-    if target is not None and _engine_of(target) is not engine:
+    engine = engine_class(target if source is None else source)
+    if target is not None and engine_class(target) is not engine:
         raise EngineError(
             f"The source and {target!r} are of two engines, and a release is made by one. "
             "Publish into the source's database."

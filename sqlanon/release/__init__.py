@@ -32,7 +32,7 @@ from sqlanon.release.preview import (
     holds_with_marked,
     refuse_uncovered,
 )
-from sqlanon.release.released_places import file_to_rewrite, released_before, telling_of_release
+from sqlanon.release.released_places import address_to_rewrite, released_before, telling_of_release
 from sqlanon.release.released_values import check_labels, is_text, keeps_values
 from sqlanon.release.rows import compile_population, population_subject
 

@@ -307,25 +307,24 @@ def _spelled(view: exp.Table) -> str:
     return ".".join((view.db, view.name))
 
 
-def remaining(order: Order, file: Path | None, replaced: bool) -> list[str]:
-    """Where former rows can still be read after a publish; `file` holds the target's database."""
+def remaining(
+    order: Order, replaced: bool, file: Path | None = None, logs: Sequence[Path] = ()
+) -> list[str]:
+    """Where former rows can still be read after a publish.
+
+    `file` holds the target's database, and `logs` beside it what is not in it yet.
+    """
     if not replaced or order.mode is Mode.VIEW:
         return []
     whose = "of the source" if order.mode is Mode.REPLACE else "of the former release"
     texts = []
     if file is not None:
-        texts = [
-            f"rows {whose} can be read from the unused space of {file} until it is rewritten",
-            f"rows {whose} may be in {_log_of(file)} until the next checkpoint",
-        ]
+        texts = [f"rows {whose} can be read from the unused space of {file} until it is rewritten"]
+        texts += [f"rows {whose} may be in {log} until the next checkpoint" for log in logs]
     return [*texts, f"rows {whose} are in every backup and copy of the database"]
 
 
-def without_logs(remains: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
-    """The same once the databases in `files` are closed, and their logs gone with that."""
-    gone = [str(log) for log in map(_log_of, files) if not log.exists()]
+def without_logs(remains: Sequence[str], logs: Sequence[Path]) -> tuple[str, ...]:
+    """The same once the databases are closed, and those of their logs that are gone with that."""
+    gone = [str(log) for log in logs if not log.exists()]
     return tuple(text for text in remains if not any(f" {log} " in text for log in gone))
-
-
-def _log_of(file: Path) -> Path:
-    return Path(f"{file}.wal")

@@ -9,7 +9,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from sqlanon.engines import (
     ColumnInfo,
     Connection,
     Data,
+    DatabaseCopy,
     EngineEntry,
     Kind,
     Opened,
@@ -35,10 +36,12 @@ from sqlanon.engines import (
     SqlText,
     TableDetails,
     Tracer,
+    open_engine,
     parse_table,
     render_statement,
 )
 from sqlanon.errors import EngineError, PublishError, VerificationError
+from sqlanon.release import remove_leftovers
 
 KINDS = {"integer": Kind.INTEGER, "real": Kind.FLOAT, "text": Kind.TEXT, "": Kind.TEXT}
 TYPES = {Kind.INTEGER: "INTEGER", Kind.FLOAT: "REAL", Kind.TEXT: "TEXT"}
@@ -117,6 +120,10 @@ class SQLite:
         if file is not None or target is not None:
             raise PublishError("a release of a SQLite database is a table of it")
         return Opened(cls.open(source, read_only=read_only, folders=folders))
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> DatabaseCopy:
+        raise NotImplementedError
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -239,6 +246,9 @@ class SQLite:
     def file_of(self, table: exp.Table) -> Path | None:
         return self._path
 
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        return tuple(Path(f"{file}{end}") for end in ("-wal", "-journal"))
+
     def stale_spill_files(self) -> tuple[Path, ...]:
         return ()
 
@@ -349,3 +359,56 @@ def test_nothing_changes_where_a_release_does_not_hold(tmp_path: Path) -> None:
         anonymizer.publish(result.solution.scheme)
     with sqlite3.connect(tmp_path / "people.sqlite") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
+
+
+def contents(address: str) -> list[tuple[Any, ...]]:
+    """Every table with its rows."""
+    with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
+        return [(n, *connection.execute(f'SELECT * FROM "{n}"').fetchall()) for (n,) in names]
+
+
+def test_a_rewrite_is_refused_before_anything_is_published(tmp_path: Path) -> None:
+    address = make(tmp_path, "sqlite")
+    before = contents(address)
+    with sqlanon.load(policy(address, publish={"mode": "replace"})) as anonymizer:
+        result = anonymizer.search(seed=1)
+        with pytest.raises(PublishError, match="cannot rewrite a database of sqlite"):
+            anonymizer.publish(result, rewrite=True)
+    assert contents(address) == before
+
+
+def test_what_remains_is_in_the_log_of_the_engine(tmp_path: Path) -> None:
+    """SQLite's log is the file with -wal; it is gone once the last connection is closed."""
+    address = make(tmp_path, "sqlite")
+    path = tmp_path / "people.sqlite"
+    changed = policy(address, publish={"mode": "replace"})
+    with sqlanon.load(changed) as anonymizer:
+        result = anonymizer.search(seed=1)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = wal")
+        other.execute("SELECT * FROM people").fetchone()
+        with sqlanon.load(changed) as anonymizer:
+            remains = anonymizer.publish(result.solution.scheme).remains
+        assert Path(f"{path}-wal").exists()
+    assert remains == (
+        f"rows of the source can be read from the unused space of {path} until it is rewritten",
+        f"rows of the source may be in {path}-wal until the next checkpoint",
+        "rows of the source are in every backup and copy of the database",
+    )
+
+
+def test_leftovers_are_dropped_in_the_dialect_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backticks of MySQL, which SQLite reads too."""
+    address = make(tmp_path, "sqlite")
+    left = exp.table_("sqlanon_stage_1", db="main", quoted=True)
+    monkeypatch.setattr(SQLite, "tables_like", lambda *_: (left,))
+    with closing(open_engine(address, read_only=False)) as engine:
+        engine.run("CREATE TABLE sqlanon_stage_1 (a)")
+        monkeypatch.setattr(SQLite, "dialect", "mysql")
+        with engine.tracer.watch() as seen:
+            remove_leftovers(engine)
+    assert [each.sql for each in seen] == ["DROP TABLE `main`.`sqlanon_stage_1`"]
+    assert [name for name, *_ in contents(address)] == ["people"]
