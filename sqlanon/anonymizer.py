@@ -26,7 +26,7 @@ from sqlanon.counting import (
     scheme_in,
 )
 from sqlanon.domain import Histogram, Mode, Scheme, Space
-from sqlanon.engines import Connection, Engine, Source, open_source
+from sqlanon.engines import EMBEDDED, Connection, Engine, Source, open_source
 from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
 from sqlanon.evaluate import Evaluator
 from sqlanon.measuring import Measurer
@@ -300,7 +300,7 @@ class Anonymizer:
         assessment.tell("counting")
         return assessment.of(self.histogram, self.measure(scheme), self.required_k)
 
-    def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
+    def sql(self, scheme: SchemeLike, *, dialect: str = EMBEDDED) -> str:
         """The SELECT that builds the release of a scheme, with a header that names it."""
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
@@ -404,7 +404,10 @@ class Anonymizer:
         writing, which it is at no other time."""
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
-        ours = self._origin.is_the_policys
+        # No database may be open twice, while a file may be read all the time.
+        reads_database = self.policy.section.source.file is None
+        reads_database |= self.policy.source_connection() is not None
+        ours = self._origin.is_the_policys and reads_database
         already = released_before(self.policy, self.source)
         if ours:
             self.source.engine.close()

@@ -30,8 +30,7 @@ JOIN (
 
   LIMIT {{ limit }}
 ) AS classes
-  ON {% for _ in quasi %}members.q{{ loop.index0 }} IS NOT DISTINCT FROM classes.q{{ loop.index0 }}{% if not loop.last %} AND {% endif %}{% endfor %}
-
+  ON {{ is_member | sql }}
 ORDER BY classes.n_people, classes.n_rows{% for _ in quasi %}, members.q{{ loop.index0 }}{% endfor %}{% for _ in columns %}, {{ loop.index }}{% endfor %}
 
 LIMIT {{ limit }}

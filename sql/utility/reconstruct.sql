@@ -26,6 +26,6 @@ SELECT
 FROM {{ rows | identifier }}{% for column in drawn %}
 
 JOIN {{ column.groups_name | identifier }}
-  ON {{ column.label | sql }} IS NOT DISTINCT FROM CAST({{ column.groups_name | identifier }}."label" AS TEXT)
+  ON {{ column.is_in_group | sql }}
 JOIN {{ column.atoms_name | identifier }}
   ON {{ column.atoms_name | identifier }}."atom" = {{ column.atom | sql }}{% endfor %}

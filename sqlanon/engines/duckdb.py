@@ -158,6 +158,10 @@ class DuckDBEngine:
         return Opened(cls.open(source, read_only=read_only, folders=folders))
 
     @classmethod
+    def folders_in(cls, query: str) -> list[Path]:
+        return duckdb_sources.folders_in(query)
+
+    @classmethod
     def copied(cls, old: Path, new: Path) -> CopiedFile:
         engine = open_memory(new.parent, [old.parent])
         try:
@@ -203,6 +207,10 @@ class DuckDBEngine:
         written = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
         number = exp.cast(written, exp.DataType.Type.UBIGINT)
         return exp.cast(exp.Sum(this=number), "text")
+
+    def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
+        half = "MD5_NUMBER_UPPER" if second else "MD5_NUMBER_LOWER"
+        return exp.Anonymous(this=half, expressions=[text])
 
     def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
         """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
@@ -285,6 +293,9 @@ class DuckDBEngine:
 
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="main", catalog="temp", quoted=True)
+
+    def is_temporary(self, table: exp.Table) -> bool:
+        return table.catalog == "temp"
 
     def refuse_hidden_functions(self) -> None:
         found = duckdb_catalog.hiding(self)

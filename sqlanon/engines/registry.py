@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import cast
 from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Opened, Source
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of
+from sqlanon.render import COLLATIONS
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,12 @@ class EngineEntry:
     addresses: str
 
     def load(self) -> type[Engine]:
+        engine = self._imported()
+        if engine.can.collation is not None:
+            COLLATIONS[engine.dialect] = engine.can.collation
+        return engine
+
+    def _imported(self) -> type[Engine]:
         if not isinstance(self.engine, str):
             return self.engine
         module, name = self.engine.split(":")
@@ -47,10 +55,19 @@ DATABASE_FILES = (".duckdb", ".ddb", ".db")
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 """Files that can be a source."""
 
+LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
+"""Types that Parquet does not have, and what comes back instead of them: other values. Further
+ones are found when the file is read back."""
+
 
 def is_csv(path: str | Path) -> bool:
     """Whether a file holds values as texts, by its suffix."""
     return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
+
+
+def file_pattern(path: Path) -> str:
+    """The pattern that matches this one file: the engine of files expands *, ? and [ in names."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
 
 
 def is_connection(value: object) -> bool:
@@ -168,9 +185,8 @@ def open_source(
         )
     if table is not None and connection is None:
         raise EngineError(f"Table {table!r} needs a connection: {ENGINES[EMBEDDED].addresses}.")
-    engine = open_engine(
-        connection, read_only=read_only, folders=[*folders, *source_folders(query, file)]
-    )
+    paths = source_folders(query, file, connection)
+    engine = open_engine(connection, read_only=read_only, folders=[*folders, *paths])
     try:
         return engine.source(table=table, query=query, file=file, data=data)
     except BaseException:
@@ -226,11 +242,12 @@ def open_for_publishing(
     )
 
 
-def source_folders(query: str | None, file: str | Path | None) -> list[Path]:
-    """The folders that a query or a file of a source names."""
+def source_folders(
+    query: str | None, file: str | Path | None, connection: str | Connection | None = None
+) -> list[Path]:
+    """The folders of the files that a source names: in a query of its engine, or as its file."""
     named = []
     if query is not None:
-        from sqlanon.engines.duckdb_sources import folders_in
-
-        named = folders_in(query)
+        with suppress(EngineError):  # a connection that is wrong is refused where it is opened
+            named = engine_class(connection).folders_in(query)
     return named if file is None else [*named, folder_of(Path(file))]

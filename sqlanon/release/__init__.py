@@ -25,6 +25,7 @@ from sqlanon.release.order import (
     refuse_smaller_k,
     shown,
 )
+from sqlanon.release.parts import equalities
 from sqlanon.release.preview import (
     cautions,
     check_types,

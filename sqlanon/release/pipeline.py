@@ -212,14 +212,13 @@ def publish(
     """
     watch, kept = watch or Stages(), Path()
     refuse_impossible(order)
+    stem = order.stem(engine.can.default_schema)
     watch.enter("preparing")
     removed = remove_leftovers(engine, [] if order.file is None else [_folder_of(order.file)])
     with ExitStack() as private:
         with transaction(engine) as lent:
             plan = make_plan(engine, order)
-            files, earlier, notes = _prepare(
-                engine, plan, folder, order.stem, replace_file=replace_file
-            )
+            files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with _stage_dropped_on_failure(engine, plan, lent=lent):
                 source = count_source(engine, plan, watch)
                 staged = build_stage(engine, plan, source, watch)
@@ -266,7 +265,7 @@ def publish(
         notes=notes,
         seconds=dict(watch.seconds),
         _read=_reader(order, engine),
-        _write=partial(write_certificate, certificate.document, order.stem),
+        _write=partial(write_certificate, certificate.document, stem),
     )
 
 

@@ -80,9 +80,9 @@ def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
     if population is not None:
         _refuse_population(engine, target, population)
     if order.mode is Mode.VIEW:
-        _check_view(name, target, former, reads, "its source")
+        _check_view(engine, target, former, reads, "its source")
         if population is not None and order.counts_population:
-            _check_view(name, target, former, engine.reads(population), "the population")
+            _check_view(engine, target, former, engine.reads(population), "the population")
         return ReleasePlan(
             order,
             target,
@@ -117,7 +117,7 @@ def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePla
         raise PublishError(
             f"mode replace needs a table as its source, and {_text(source)} is a view"
         )
-    if source.catalog == "temp":
+    if engine.is_temporary(source):
         raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
     _refuse_referenced(former)
     place = exp.table_(stage, source.db, source.catalog, quoted=True)
@@ -146,12 +146,14 @@ def _refuse_population(engine: Engine, target: exp.Table, population: exp.Expr) 
 
 
 def _check_view(
-    name: str, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
+    engine: Engine, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
 ) -> None:
     if former is not None and not former.is_view:
-        raise PublishError(f"{name} is a table, not a view; take another name, or drop it first")
+        raise PublishError(
+            f"{_text(target)} is a table, not a view; take another name, or drop it first"
+        )
     # What a view names in a part that the plan leaves out would be missing later.
-    temporary = [table for table in reads.named if table.catalog == "temp"]
+    temporary = [table for table in reads.named if engine.is_temporary(table)]
     tables = [*reads.tables, *(each for each in temporary if each not in reads.tables)]
     others = [table for table in tables if table.catalog != target.catalog]
     if others or not reads.only_tables:
