@@ -12,6 +12,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon
+from sqlanon import resources
 from sqlanon.cli.sql import sql
 from sqlanon.counting import exact
 from sqlanon.engines import Capabilities
@@ -47,6 +48,13 @@ def test_only_engines_and_the_evaluator_name_duckdb() -> None:
         texts[name] = texts[name].replace(line, "", 1)
     assert [name for name, text in texts.items() if NAMED.search(text)] == []
     assert [name for name, text in texts.items() if TYPE_NAME.search(text)] == []
+
+
+def test_no_template_compares_in_a_way_that_postgresql_does_row_by_row() -> None:
+    """A join by IS NOT DISTINCT FROM takes 90 s on 100,000 rows there, one by equality 0.3 s."""
+    texts = {p: p.read_text(encoding="utf-8") for p in resources.path("sql").rglob("*.sql")}
+    assert len(texts) > 20
+    assert [p for p, text in texts.items() if "IS NOT DISTINCT FROM" in text.upper()] == []
 
 
 def test_one_engine_is_the_default_everywhere() -> None:
