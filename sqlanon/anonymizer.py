@@ -26,7 +26,7 @@ from sqlanon.counting import (
     scheme_in,
 )
 from sqlanon.domain import Histogram, Mode, Scheme, Space
-from sqlanon.engines import Connection, Engine, Source, open_source
+from sqlanon.engines import EMBEDDED, Connection, Engine, Source, open_source
 from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
 from sqlanon.evaluate import Evaluator
 from sqlanon.measuring import Measurer
@@ -34,10 +34,10 @@ from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
 from sqlanon.privacy import Model
 from sqlanon.release import (
+    address_to_rewrite,
     check_types,
     check_values,
     falls_short,
-    file_to_rewrite,
     header_of,
     order_of,
     portable_source,
@@ -300,7 +300,7 @@ class Anonymizer:
         assessment.tell("counting")
         return assessment.of(self.histogram, self.measure(scheme), self.required_k)
 
-    def sql(self, scheme: SchemeLike, *, dialect: str = "duckdb") -> str:
+    def sql(self, scheme: SchemeLike, *, dialect: str = EMBEDDED) -> str:
         """The SELECT that builds the release of a scheme, with a header that names it."""
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
@@ -340,13 +340,13 @@ class Anonymizer:
         optional(function, "on_stage", on_stage)
         from sqlanon.release import Stages, certificate_folder, closed, publish
 
-        file = file_to_rewrite(self.policy, self._origin) if rewrite else None
+        to_rewrite = address_to_rewrite(self.policy, self._origin) if rewrite else None
         try:
             with self._ordered(scheme) as (order, engine):
                 folder = certificate_folder(engine, certificates, self._folder)
                 watch = Stages(on_stage)
                 release = publish(order, engine, watch, folder=folder, replace_file=replace_file)
-                return closed(release, order, engine, file)
+                return closed(release, order, engine, to_rewrite)
         finally:
             if self.policy.section.publish.mode is Mode.REPLACE:
                 self._measurer.forget()
@@ -404,7 +404,10 @@ class Anonymizer:
         writing, which it is at no other time."""
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
-        ours = self._origin.is_the_policys
+        # No database may be open twice, while a file may be read all the time.
+        reads_database = self.policy.section.source.file is None
+        reads_database |= self.policy.source_connection() is not None
+        ours = self._origin.is_the_policys and reads_database
         already = released_before(self.policy, self.source)
         if ours:
             self.source.engine.close()

@@ -98,7 +98,7 @@ def _clean_database(path: Path, cleaned: Cleaned) -> None:
         _settle(path.parent, cleaned, lambda folders: open_engine(address, folders=folders))
         _keep_young(young_folders(path.parent), cleaned)
         return
-    for file in (path, Path(f"{path}.wal")):
+    for file in (path, *engine.logs_of(path)):
         if file.exists():
             file.unlink()
             cleaned.removed.append(str(file))

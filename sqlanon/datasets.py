@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon import resources
 from sqlanon.engines import Connection
+from sqlanon.render import NATIVE
 
 
 def adult_path() -> Path:
@@ -28,6 +29,6 @@ def create_people(connection: Connection, table: str, rows: int, seed: int = 1) 
     """
     if rows < 0:
         raise ValueError(f"rows must not be negative, got {rows}")
-    name = exp.to_identifier(table, quoted=True).sql("duckdb")
+    name = exp.to_identifier(table, quoted=True).sql(NATIVE)
     query = f"CREATE TABLE {name} AS\n{people_sql()}"
     connection.execute(query, {"rows": rows, "seed": seed}).fetchall()

@@ -61,14 +61,14 @@ def render_text(template: str, *, dialect: str = NATIVE, **context: object) -> S
 EXACT = "binary"
 """The collation under which texts are equal only if they are the same text, in that dialect."""
 
-_COLLATIONS = {
+COLLATIONS = {
     "databricks": "UTF8_BINARY",
     "mysql": "utf8mb4_bin",
     "postgres": "C",
     "spark": "UTF8_BINARY",
     "sqlite": "BINARY",
 }
-"""What other dialects call it."""
+"""What other dialects call it; an engine adds its own (`Capabilities.collation`)."""
 
 
 def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> exp.Expr:
@@ -81,8 +81,8 @@ def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> e
 
     def adapted(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Collate) and node.expression.name == EXACT:
-            if dialect in _COLLATIONS:
-                node.set("expression", exp.to_identifier(_COLLATIONS[dialect], quoted=True))
+            if dialect in COLLATIONS:
+                node.set("expression", exp.to_identifier(COLLATIONS[dialect], quoted=True))
             elif exactly:
                 raise EngineError(f"texts cannot be compared exactly on {dialect!r}")
             else:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from sqlanon.domain import format_value
-from sqlanon.engines import ColumnInfo, Kind, Source
+from sqlanon.engines import ColumnInfo, Kind, Source, has_time_zone, is_text_type
 from sqlanon.errors import CheckError, EngineError
 from sqlanon.render import EXACT
 
@@ -46,8 +46,7 @@ def person(info: ColumnInfo) -> exp.Expr:
     value: exp.Expr = column(info.name)
     if info.kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))
-    is_text = info.type.upper().startswith(("VARCHAR", "TEXT", "STRING"))
-    if info.kind in (Kind.TEXT, None) and not is_text:
+    if info.kind in (Kind.TEXT, None) and not is_text_type(info.type):
         return exp.cast(value, "text")
     return value
 
@@ -64,7 +63,7 @@ def canonical_text(info: ColumnInfo, *, as_double: bool = False) -> exp.Expr:
         # A NaN with its sign set is spelled -nan.
         nan = exp.If(this=exp.IsNan(this=value), true=exp.Literal.string("nan"))
         return exp.Case(ifs=[nan], default=exp.cast(number, "text"))
-    if "ZONE" in info.type.upper() and info.kind is Kind.TIMESTAMP:
+    if has_time_zone(info.type) and info.kind is Kind.TIMESTAMP:
         # The text of an instant depends on the session's time zone.
         value = exp.AtTimeZone(this=value, zone=exp.Literal.string("UTC"))
     return exp.cast(value, "text")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.auditor import Auditor
-from sqlanon.audit.cells import column
+from sqlanon.audit.cells import column, exact
 from sqlanon.audit.people import Finder, Population
 from sqlanon.engines import Source
 
@@ -75,22 +75,29 @@ def smallest_classes(
         fitting = None if finder is None else finder.people(finder.keys(texts))
         values = dict(zip(auditor.names, texts, strict=True))
         classes.append(ListedClass(values, each["n_rows"], each["n_people"], fitting))
-    samples = auditor.fetch(
-        "samples.sql",
-        texts=texts_of_rows,
-        is_member=exp.and_(
-            *(
-                exp.NullSafeEQ(this=_of("members", name), expression=_of("classes", name))
-                for name in auditor.quasi
-            )
-        ),
-        limit=limit,
-    )
+    pairs = zip(auditor.quasi, auditor.texts.values(), strict=True)
+    is_member = exp.and_(*(each for name, text in pairs for each in _agreeing(name, text)))
+    samples = auditor.fetch("samples.sql", texts=texts_of_rows, is_member=is_member, limit=limit)
     return Listing(
         tuple(classes),
         tuple({name: each[f"t{j}"] for j, name in enumerate(names)} for each in samples),
     )
 
 
-def _of(table: str, name: str) -> exp.Column:
-    return exp.column(name, table=table, quoted=True)
+def _agreeing(name: str, text: exp.Expr) -> list[exp.Expr]:
+    """What is true where a row and a class agree in a column, by its canonical text.
+
+    NULL agrees with NULL. Both conditions are equalities of what cannot be NULL: PostgreSQL
+    compares row by row for IS NOT DISTINCT FROM.
+    """
+    filled, flags = [], []
+    for table in ("members", "classes"):
+        value = text.copy()
+        for found in value.find_all(exp.Column):
+            found.set("table", exp.to_identifier(table))
+        empty = exp.Literal.string("")
+        filled.append(exact(exp.Coalesce(this=value, expressions=[empty])))
+        is_null = exp.column(name, table=table, quoted=True).is_(exp.null())
+        one = exp.If(this=is_null, true=exp.Literal.number(1))
+        flags.append(exp.Case(ifs=[one], default=exp.Literal.number(0)))
+    return [exp.EQ(this=one, expression=other) for one, other in (filled, flags)]

@@ -88,18 +88,19 @@ def utility(
     from sqlanon.cli.output import console, print_utility
     from sqlanon.cli.progress import stages
 
-    _refuse_several(sql)
     texts = [*sql, *(read_text(file, UtilityError) for file in files)]
-    with sqlanon.load(policy) as anonymizer, stages("measuring", quiet=as_json) as on_stage:
-        found = anonymizer.utility(
-            scheme,
-            queries=workload,
-            seed=seed,
-            sql=texts,
-            target=target,
-            model=model,
-            on_stage=on_stage,
-        )
+    with sqlanon.load(policy) as anonymizer:
+        _refuse_several(sql, anonymizer.source.engine.dialect)
+        with stages("measuring", quiet=as_json) as on_stage:
+            found = anonymizer.utility(
+                scheme,
+                queries=workload,
+                seed=seed,
+                sql=texts,
+                target=target,
+                model=model,
+                on_stage=on_stage,
+            )
     if as_json:
         print_json(found.to_dict())
     else:
@@ -108,12 +109,12 @@ def utility(
         end_where_it_fails(found.shortfalls)
 
 
-def _refuse_several(queries: Sequence[str]) -> None:
+def _refuse_several(queries: Sequence[str], dialect: str) -> None:
     """Refuses an option with several queries: messages number queries as options."""
     from sqlanon.utility import parts_of
 
     for number, text in enumerate(queries, 1):
-        found = len(list(parts_of(text, number)))
+        found = len(list(parts_of(text, number, dialect)))
         if found > 1:
             raise click.UsageError(
                 f"--query number {number} holds {found} statements; give one SELECT, and --query "

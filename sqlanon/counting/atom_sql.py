@@ -9,7 +9,7 @@ from itertools import pairwise
 from sqlglot import exp
 
 from sqlanon.domain import IntervalDomain, literal
-from sqlanon.engines import Kind
+from sqlanon.engines import Kind, is_text_type
 from sqlanon.render import EXACT
 
 OUTSIDE = -1
@@ -25,7 +25,7 @@ def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
     value = column(name)
     if kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))  # -0.0 becomes 0.0
-    if kind is Kind.TEXT and not type_.upper().startswith(("VARCHAR", "TEXT", "STRING")):
+    if kind is Kind.TEXT and not is_text_type(type_):
         return exp.cast(value, "text")
     return value
 

@@ -66,13 +66,18 @@ def open_policy_source(policy: Policy) -> Source:
 
 def folders_of(policy: Policy) -> list[Path]:
     """The folders of the files that the source and the population of a policy name."""
-    sections = [policy.section.source, policy.section.population]
+    sections = (
+        (policy.section.source, policy.source_connection()),
+        (policy.section.population, policy.population_connection()),
+    )
     return [
         folder
-        for section in sections
+        for section, connection in sections
         if section is not None
         for folder in source_folders(
-            section.query, None if section.file is None else policy.folder / section.file
+            section.query,
+            None if section.file is None else policy.folder / section.file,
+            connection,
         )
     ]
 

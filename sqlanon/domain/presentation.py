@@ -15,7 +15,7 @@ from sqlanon.domain.hierarchy import Span
 from sqlanon.domain.labels import WHOLE, group_labels, group_spans
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.values import Value, format_value
-from sqlanon.engines import Kind
+from sqlanon.engines import Kind, has_nanoseconds, has_time_zone
 from sqlanon.errors import CompileError, SchemeError
 
 NOT_IN_SCHEME = "(not in the scheme)"
@@ -27,9 +27,8 @@ Cell = Value | None
 _EXACT = Context(prec=1000)
 """Enough digits for the middle of any two numbers; the default 28 would round wide ones."""
 
-_WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 _NANOSECONDS = dt.datetime(1677, 9, 22), dt.datetime(2262, 4, 11)
-"""The first and the last midnight that a TIMESTAMP_NS can hold."""
+"""The first and the last midnight that a type with nanoseconds can hold."""
 
 
 class Output(StrEnum):
@@ -131,11 +130,10 @@ class Generalized:
         None for a group that is one value; and None at all where groups go by their values. So
         do they in a column with a time zone, and where an end is no value of the column's type.
         """
-        type_ = self.type.upper()
-        if self.output is not Output.LABEL or type_ in _WITH_ZONE:
+        if self.output is not Output.LABEL or has_time_zone(self.type):
             return None
         spans = group_spans(self.column, self.partition)
-        if type_ == "TIMESTAMP_NS" and spans is not None:
+        if has_nanoseconds(self.type) and spans is not None:
             ends = [end for span in spans if span is not None for end in span]
             if not all(end is None or _is_in_nanoseconds(end) for end in ends):
                 return None

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from sqlanon.engines.column_types import (
+    decimal_places,
+    has_nanoseconds,
+    has_time_zone,
+    is_text_once_released,
+    is_text_type,
+    released_type,
+)
 from sqlanon.engines.protocol import (
     UNCHANGED,
     Capabilities,
@@ -9,6 +17,7 @@ from sqlanon.engines.protocol import (
     ColumnInfo,
     Connection,
     Data,
+    DatabaseCopy,
     Engine,
     Kind,
     Opened,
@@ -25,11 +34,17 @@ from sqlanon.engines.protocol import (
     transaction,
 )
 from sqlanon.engines.registry import (
+    DATABASE_FILES,
+    EMBEDDED,
     ENGINES,
+    LOST_IN_PARQUET,
     SUFFIXES,
     EngineEntry,
+    copied_database,
     database_path,
+    engine_class,
     file_address,
+    file_pattern,
     is_connection,
     is_csv,
     open_engine,

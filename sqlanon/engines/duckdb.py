@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.engines import duckdb_catalog, duckdb_sources
 from sqlanon.engines.duckdb_catalog import AttachedFile, Row, fold
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
+from sqlanon.engines.duckdb_rewrite import CopiedFile
 from sqlanon.engines.interrupts import interruptible
 from sqlanon.engines.protocol import (
     COMPLETED,
@@ -84,7 +85,7 @@ class DuckDBEngine:
 
     dialect: ClassVar[str] = "duckdb"
     can: ClassVar[Capabilities] = Capabilities(
-        asof_join=True, comments=True, guarded_views=True, files=True
+        asof_join=True, comments=True, guarded_views=True, files=True, rewrites=True
     )
 
     def __init__(
@@ -156,6 +157,19 @@ class DuckDBEngine:
         read_only = read_only or file is not None
         return Opened(cls.open(source, read_only=read_only, folders=folders))
 
+    @classmethod
+    def folders_in(cls, query: str) -> list[Path]:
+        return duckdb_sources.folders_in(query)
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> CopiedFile:
+        engine = open_memory(new.parent, [old.parent])
+        try:
+            return CopiedFile(engine, old, new)
+        except BaseException:
+            engine.close()
+            raise
+
     @property
     def versions(self) -> dict[str, str]:
         return {"duckdb": duckdb.__version__}
@@ -193,6 +207,10 @@ class DuckDBEngine:
         written = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
         number = exp.cast(written, exp.DataType.Type.UBIGINT)
         return exp.cast(exp.Sum(this=number), "text")
+
+    def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
+        half = "MD5_NUMBER_UPPER" if second else "MD5_NUMBER_LOWER"
+        return exp.Anonymous(this=half, expressions=[text])
 
     def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
         """The whole result. HUGEINT, the type of a sum of integers, comes as decimal(38, 0):
@@ -276,6 +294,9 @@ class DuckDBEngine:
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="main", catalog="temp", quoted=True)
 
+    def is_temporary(self, table: exp.Table) -> bool:
+        return table.catalog == "temp"
+
     def refuse_hidden_functions(self) -> None:
         found = duckdb_catalog.hiding(self)
         if not found:
@@ -301,6 +322,9 @@ class DuckDBEngine:
 
     def file_of(self, table: exp.Table) -> Path | None:
         return next((each.path for each in self.files() if each.name == table.catalog), None)
+
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        return (Path(f"{file}.wal"),)
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         folder = duckdb_catalog.spill_folder(self) if self._files is None else self._spill

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb_catalog import REMOTE
 from sqlanon.engines.protocol import ColumnInfo, Data, Engine, Source, is_dataframe
-from sqlanon.engines.registry import SUFFIXES
+from sqlanon.engines.registry import SUFFIXES, file_pattern
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of, refuse_impossible
 from sqlanon.wording import looked_in
@@ -81,7 +81,7 @@ def file(engine: DuckDBEngine, path: str | Path) -> Source:
     engine.reading = f"file {path}"
     function = "read_parquet" if suffix == ".parquet" else "read_csv"
     try:
-        return _source(engine, _call(function, _as_pattern(path), options), str(path))
+        return _source(engine, _call(function, file_pattern(path), options), str(path))
     except EngineError as error:
         if str(error).startswith(f"File {path}"):
             raise
@@ -130,7 +130,7 @@ def as_written(source: Source, path: str | Path, columns: Collection[str]) -> So
     path = Path(path)
     options = _file_options(path.suffix.lower())
     options |= {"all_varchar": True, "allow_quoted_nulls": False}
-    call = _call("read_csv", _as_pattern(path), options)
+    call = _call("read_csv", file_pattern(path), options)
     texts = [info.name for info in source.engine.columns(call)]
     if texts != [info.name for info in source.columns]:
         raise EngineError(
@@ -152,7 +152,7 @@ def as_written(source: Source, path: str | Path, columns: Collection[str]) -> So
 def _formats(engine: Engine, path: Path) -> dict[str, str]:
     """How the dates and timestamps of a CSV file are written, where that is not as in SQL."""
     options = _file_options(path.suffix.lower()) | {"auto_type_candidates": _CSV_TYPES}
-    call = _call("sniff_csv", _as_pattern(path), options)
+    call = _call("sniff_csv", file_pattern(path), options)
     (found,) = engine.fetch(exp.select(*_FORMATS.values()).from_(call)).to_pylist()
     return {type_: found[name] for type_, name in _FORMATS.items() if found[name]}
 
@@ -248,11 +248,6 @@ def _call(function: str, pattern: str, options: Options) -> exp.Expr:
     return exp.Table(
         this=exp.func(function, exp.Literal.string(pattern), *arguments, dialect="duckdb")
     )
-
-
-def _as_pattern(path: Path) -> str:
-    """The pattern that matches this one file: DuckDB expands *, ? and [ in file names."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
 
 
 def _refuse_twins(names: Sequence[str], what: str) -> None:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sqlanon.engines.tracer import Tracer
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.render import in_dialect
+from sqlanon.render import NATIVE, in_dialect
 from sqlanon.wording import brief_list, suggest
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ class Capabilities:
     comments           tables, views and columns have comments
     guarded_views      a window's count in a view is complete before a reader's conditions on it
     files              reads and writes CSV and Parquet files, and reads data of this process
+    rewrites           writes a database file anew, so that no dropped rows stay in it
+    collation          under which only the same texts are equal; None where its dialect is known
+    default_schema     where a new table goes whose name has no schema
     """
 
     transactional_ddl: bool = True
@@ -133,6 +136,36 @@ class Capabilities:
     comments: bool = False
     guarded_views: bool = False
     files: bool = False
+    rewrites: bool = False
+    collation: str | None = None
+    default_schema: str = "main"
+
+
+class DatabaseCopy(Protocol):
+    """A database file and a new one, open side by side on one engine."""
+
+    @property
+    def engine(self) -> Engine:
+        """What reads both."""
+
+    @property
+    def size(self) -> int:
+        """The size of the former file, with what its log held."""
+
+    def copy(self) -> None:
+        """Fills the new file."""
+
+    def tables(self) -> list[tuple[exp.Table, exp.Table]]:
+        """The tables of both files, in pairs.
+
+        Raises PublishError where tables, views, indexes or other objects of the two differ.
+        """
+
+    def finish(self) -> None:
+        """Writes the new file to its end; the former one stays closed to other processes."""
+
+    def close(self) -> None:
+        """Closes both."""
 
 
 class Engine(Protocol):
@@ -172,6 +205,14 @@ class Engine(Protocol):
         folders: Iterable[Path],
     ) -> Opened:
         """See `registry.open_for_publishing`."""
+
+    @classmethod
+    def folders_in(cls, query: str) -> list[Path]:
+        """The folders of the files that a query names; none where it cannot be parsed."""
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> DatabaseCopy:
+        """Opens a database file with a new one beside it. For engines that rewrite."""
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -222,6 +263,12 @@ class Engine(Protocol):
         It must not overflow for any number of rows.
         """
 
+    def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
+        """A number from 0 to at least 2^62, drawn by a hash of a text: equal texts, equal numbers.
+
+        Every text has a `second` one that does not depend on the first.
+        """
+
     def begin(self) -> None:
         """Begins a transaction; until it ends, what the catalog knows may be asked once."""
 
@@ -255,6 +302,9 @@ class Engine(Protocol):
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""
 
+    def is_temporary(self, table: exp.Table) -> bool:
+        """Whether a full name is that of a temporary table or view, or of registered data."""
+
     def refuse_hidden_functions(self) -> None:
         """Raises an EngineError where functions of users hide built-in ones of the same name."""
 
@@ -263,6 +313,9 @@ class Engine(Protocol):
 
     def file_of(self, table: exp.Table) -> Path | None:
         """The file of the database that a table by its full name is in; None if in none."""
+
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        """The files beside that of a database that may hold rows of it, whether they exist."""
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         """What the database wrote for want of memory in processes that have died."""
@@ -285,7 +338,8 @@ class Opened:
                 f"{name!r} names a database, but the target's database is given by its address. "
                 "Write table or schema.table."
             )
-        return exp.table_(table.name, table.db or "main", self.catalog, quoted=True)
+        schema = table.db or self.engine.can.default_schema
+        return exp.table_(table.name, schema, self.catalog, quoted=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,12 +374,12 @@ class Source:
 
 
 def parse_table(name: str) -> exp.Table:
-    """The table that a name with up to three parts means.
+    """The table that a name with up to three parts means, written alike for every engine.
 
     A part that contains a dot or a double quote is written in double quotes, "a.b"."c""d".
     """
     try:
-        parsed = exp.to_table(name, dialect="duckdb")
+        parsed = exp.to_table(name, dialect=NATIVE)
     except (sqlglot.ParseError, sqlglot.TokenError, ValueError):  # ValueError: of "../../x"
         parsed = None
     # A function call and a fourth part are no Identifier.
@@ -352,7 +406,7 @@ def as_given(relation: exp.Expr) -> exp.Expr:
 
 def spelled(table: exp.Table) -> str:
     """A table's full name, with quotes around the parts that need them; `parse_table` reads it."""
-    return ".".join(exp.to_identifier(part.name).sql("duckdb") for part in table.parts)
+    return ".".join(exp.to_identifier(part.name).sql(NATIVE) for part in table.parts)
 
 
 def render_statement(statement: SqlText, dialect: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from sqlanon.engines.protocol import Connection, Data, Engine, Opened, Source
+from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Opened, Source
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of
+from sqlanon.render import COLLATIONS
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,12 @@ class EngineEntry:
     addresses: str
 
     def load(self) -> type[Engine]:
+        engine = self._imported()
+        if engine.can.collation is not None:
+            COLLATIONS[engine.dialect] = engine.can.collation
+        return engine
+
+    def _imported(self) -> type[Engine]:
         if not isinstance(self.engine, str):
             return self.engine
         module, name = self.engine.split(":")
@@ -47,10 +55,19 @@ DATABASE_FILES = (".duckdb", ".ddb", ".db")
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 """Files that can be a source."""
 
+LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
+"""Types that Parquet does not have, and what comes back instead of them: other values. Further
+ones are found when the file is read back."""
+
 
 def is_csv(path: str | Path) -> bool:
     """Whether a file holds values as texts, by its suffix."""
     return str(path).lower().endswith(tuple(each for each in SUFFIXES if each != ".parquet"))
+
+
+def file_pattern(path: Path) -> str:
+    """The pattern that matches this one file: the engine of files expands *, ? and [ in names."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
 
 
 def is_connection(value: object) -> bool:
@@ -77,7 +94,8 @@ def _of_address(address: str) -> EngineEntry:
     return ENGINES[scheme]
 
 
-def _engine_of(connection: str | Connection | None) -> type[Engine]:
+def engine_class(connection: str | Connection | None) -> type[Engine]:
+    """The class of an address or of a caller's open connection; None is the one of files."""
     if connection is None:
         return ENGINES[EMBEDDED].load()
     if isinstance(connection, str):
@@ -105,7 +123,7 @@ def open_engine(
     to the folder `spill`. A caller's connection stays as it is; functions
     of it that hide built-in ones are refused.
     """
-    engine = _engine_of(connection)
+    engine = engine_class(connection)
     if connection is not None and not isinstance(connection, str):
         return engine.adopt(connection)
     address = connection or f"{EMBEDDED}://"
@@ -120,6 +138,11 @@ def file_address(path: str | Path) -> str:
 def database_path(address: str) -> Path | None:
     """The file that an address names; None for a database in memory or on a server."""
     return _of_address(address).load().database_path(address)
+
+
+def copied_database(address: str | None, old: Path, new: Path) -> DatabaseCopy:
+    """A database file with a new one beside it, to be filled; None is an address of a bare path."""
+    return engine_class(address).copied(old, new)
 
 
 def same_database(one: str, other: str) -> bool:
@@ -162,9 +185,8 @@ def open_source(
         )
     if table is not None and connection is None:
         raise EngineError(f"Table {table!r} needs a connection: {ENGINES[EMBEDDED].addresses}.")
-    engine = open_engine(
-        connection, read_only=read_only, folders=[*folders, *source_folders(query, file)]
-    )
+    paths = source_folders(query, file, connection)
+    engine = open_engine(connection, read_only=read_only, folders=[*folders, *paths])
     try:
         return engine.source(table=table, query=query, file=file, data=data)
     except BaseException:
@@ -209,8 +231,8 @@ def open_for_publishing(
             "With a connection of your own the release stays in a database of that connection. "
             "Attach the other database there, and name it in the target."
         )
-    engine = _engine_of(target if source is None else source)
-    if target is not None and _engine_of(target) is not engine:
+    engine = engine_class(target if source is None else source)
+    if target is not None and engine_class(target) is not engine:
         raise EngineError(
             f"The source and {target!r} are of two engines, and a release is made by one. "
             "Publish into the source's database."
@@ -220,11 +242,12 @@ def open_for_publishing(
     )
 
 
-def source_folders(query: str | None, file: str | Path | None) -> list[Path]:
-    """The folders that a query or a file of a source names."""
+def source_folders(
+    query: str | None, file: str | Path | None, connection: str | Connection | None = None
+) -> list[Path]:
+    """The folders of the files that a source names: in a query of its engine, or as its file."""
     named = []
     if query is not None:
-        from sqlanon.engines.duckdb_sources import folders_in
-
-        named = folders_in(query)
+        with suppress(EngineError):  # a connection that is wrong is refused where it is opened
+            named = engine_class(connection).folders_in(query)
     return named if file is None else [*named, folder_of(Path(file))]

@@ -15,6 +15,8 @@ import sqlglot
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sqlanon.render import NATIVE
+
 PLACEHOLDER = "?"
 UNREADABLE = "(a statement that cannot be shown without its literals)"
 
@@ -26,7 +28,7 @@ _LITERALS = {
 
 
 @lru_cache(maxsize=64)  # a search runs few different statements, each of them thousands of times
-def without_literals(sql: str, dialect: str = "duckdb") -> str:
+def without_literals(sql: str, dialect: str = NATIVE) -> str:
     """The statement with ? for every text and number, and without comments.
 
     Names and the numbers of parameters ($1) stay.
@@ -86,14 +88,16 @@ class Tracer:
     """Sees every statement of its engines: counts and times it, and logs it at DEBUG.
 
     `statements` holds the last `keep`, `count` and `seconds` cover all. Several engines may
-    share one tracer, also from several threads. The log holds statements without their literals,
-    which may be values of the data, unless the logger LITERALS_LOG is at DEBUG too.
+    share one tracer, also from several threads, if they have one dialect. The log holds
+    statements without their literals, which may be values of the data, unless the logger
+    LITERALS_LOG is at DEBUG too.
     """
 
-    def __init__(self, keep: int = 1000) -> None:
+    def __init__(self, dialect: str = NATIVE, keep: int = 1000) -> None:
         self.statements: deque[Statement] = deque(maxlen=keep)
         self.count = 0
         self.seconds = 0.0
+        self._dialect = dialect
         self._watchers: list[list[Statement]] = []
         self._lock = threading.Lock()
 
@@ -130,5 +134,5 @@ class Tracer:
         if _log.isEnabledFor(logging.DEBUG):
             rows = "?" if statement.rows is None else statement.rows
             whole = _literals.isEnabledFor(logging.DEBUG)
-            text = statement.sql if whole else without_literals(statement.sql)
+            text = statement.sql if whole else without_literals(statement.sql, self._dialect)
             _log.debug("%.3f s, %s rows: %s", statement.seconds, rows, text)

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from sqlanon.documents import parse_yaml, read_text
+from sqlanon.engines import DATABASE_FILES, SUFFIXES
 from sqlanon.errors import PolicyError
 from sqlanon.policy.mistakes import contradictions, describe, line_at
 from sqlanon.policy.sections import ColumnSection, PolicySection, Role, policy_section
@@ -21,7 +22,7 @@ from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, exp
 from sqlanon.privacy import PrivacySection, privacy_section
 from sqlanon.wording import brief_list
 
-DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".duckdb", ".db")
+DATA = (*SUFFIXES, *DATABASE_FILES)
 """How names of files end that hold data. Of these nothing is read, and so nothing shown."""
 
 

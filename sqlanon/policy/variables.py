@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from sqlanon.engines import ENGINES
+
 KeyPath = tuple[Any, ...]
 
 SOURCE: KeyPath = ("source", "connection")
@@ -24,7 +26,7 @@ MIN_KEY = 16
 _DOLLAR = re.compile(r"\$(?:(\$)|\{([^}]*)\}?)?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"[^\W_]{4,}")
-_ENGINE = re.compile(r"^\w+(?=://)|duckdb", re.IGNORECASE)
+_SCHEME = re.compile(r"^\w+(?=://)")
 _EXCERPT = 8  # characters of a key, such as a message that quotes a part of a statement shows
 
 
@@ -119,8 +121,17 @@ def _secrets(
         return
     for name in names:
         value = environment[name]
-        words = _WORD.findall(_ENGINE.sub(" ", value))
-        yield Secret(f"${{{name}}}", value, frozenset(words))
+        yield Secret(f"${{{name}}}", value, frozenset(_words(value)))
+
+
+def _words(address: str) -> list[str]:
+    """The words of an address that no message may hold.
+
+    What an engine is called is no secret and may be in any message, unless it is in a password.
+    """
+    login, _, place = _SCHEME.sub(" ", address).rpartition("@")
+    engines = re.compile("|".join(map(re.escape, ENGINES)), re.IGNORECASE)
+    return _WORD.findall(f"{login} {engines.sub(' ', place)}")
 
 
 def _written(document: Any) -> Iterator[tuple[KeyPath, str]]:

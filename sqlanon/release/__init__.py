@@ -25,6 +25,7 @@ from sqlanon.release.order import (
     refuse_smaller_k,
     shown,
 )
+from sqlanon.release.parts import equalities
 from sqlanon.release.preview import (
     cautions,
     check_types,
@@ -32,7 +33,7 @@ from sqlanon.release.preview import (
     holds_with_marked,
     refuse_uncovered,
 )
-from sqlanon.release.released_places import file_to_rewrite, released_before, telling_of_release
+from sqlanon.release.released_places import address_to_rewrite, released_before, telling_of_release
 from sqlanon.release.released_values import check_labels, is_text, keeps_values
 from sqlanon.release.rows import compile_population, population_subject
 

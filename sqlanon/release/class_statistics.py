@@ -23,7 +23,7 @@ from sqlanon.release.parts import (
     same_value,
     values_cte,
 )
-from sqlanon.render import render
+from sqlanon.render import NATIVE, render
 
 MOST_BYTES = 40
 """Of a column's name, what names of parts begin with: databases cut long names."""
@@ -104,7 +104,7 @@ class ColumnRows(ValueRows):
             conditions = {name: same_value(*two, self.kind) for name, two in same.items()}
             context |= {"number": self._number, **names, **conditions}
             context |= {each: self._part(each) for each in ("counts", "source")}
-            self._templates += _parsed(render(template, dialect="duckdb", **context))
+            self._templates += _parsed(render(template, dialect=NATIVE, **context))
             self._distances[template] = names[parts[-1]]
         return of(self._distances[template], "distance")
 
@@ -181,7 +181,7 @@ def _called(values: Mapping[str, exp.Expr]) -> list[exp.Expr]:
 
 def _parsed(text: str) -> list[exp.CTE]:
     """The named parts of a template, with no more in them than the template says."""
-    query = sqlglot.parse_one(text, read="duckdb", into=exp.Select)
+    query = sqlglot.parse_one(text, read=NATIVE, into=exp.Select)
     for division in query.find_all(exp.Div):
         division.set("safe", None)
         division.set("typed", None)

@@ -10,15 +10,19 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.audit import Facts, audit, table_hash
-from sqlanon.engines import UNCHANGED, Engine, Kind, Source
+from sqlanon.engines import (
+    LOST_IN_PARQUET,
+    UNCHANGED,
+    Engine,
+    Kind,
+    Source,
+    file_pattern,
+    is_text_type,
+)
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.files import PrivateFolder, finish_file
 from sqlanon.release.plan import RELEASE_COMMENT, ReleasePlan
 from sqlanon.render import NATIVE, render
-
-_LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
-"""Types that Parquet does not have, and what comes back instead of them: other values. Further
-ones are found when the file is read back."""
 
 
 class Export:
@@ -55,7 +59,7 @@ class Export:
         columns = tuple(self._columns)
         relation: exp.Expr = self._table
         if _is_csv(self.file):
-            columns = tuple(replace(c, kind=Kind.TEXT, type="VARCHAR") for c in columns)
+            columns = tuple(replace(c, kind=Kind.TEXT, type="TEXT") for c in columns)
             relation = self._texts().subquery("texts")
         return table_hash(Source(self._engine, relation, "the release", columns), self._names)
 
@@ -106,7 +110,7 @@ def unheld_types(path: Path, columns: Iterable[tuple[str, str]]) -> str | None:
     if _is_csv(path):
         return None
     before = dict(columns)
-    after = {name: _LOST_IN_PARQUET.get(type_, type_) for name, type_ in before.items()}
+    after = {name: LOST_IN_PARQUET.get(type_, type_) for name, type_ in before.items()}
     return _no_such_types(before, after)
 
 
@@ -114,7 +118,7 @@ def _no_such_types(before: Mapping[str, str], after: Mapping[str, str]) -> str |
     changed = [
         f"{name!r} ({type_} becomes {after[name]})"
         for name, type_ in before.items()
-        if name in after and after[name] not in (type_, "VARCHAR")
+        if name in after and after[name] != type_ and not is_text_type(after[name])
     ]
     if not changed:
         return None
@@ -127,7 +131,7 @@ def _no_such_types(before: Mapping[str, str], after: Mapping[str, str]) -> str |
 def written_file(path: Path, names: tuple[str, ...]) -> exp.Expr:
     """The rows of a file that an Export wrote, those of a CSV file as texts."""
     name = "read_csv.sql" if _is_csv(path) else "read_parquet.sql"
-    text = render(f"release/{name}", path=_as_pattern(path), names=list(names))
+    text = render(f"release/{name}", path=file_pattern(path), names=list(names))
     return exp.maybe_parse(text, dialect=NATIVE).subquery("written")
 
 
@@ -135,7 +139,7 @@ def is_marked(engine: Engine, path: Path) -> bool:
     """Whether a Parquet file says of itself that it is a release; a CSV file cannot."""
     if _is_csv(path):
         return False
-    text = render("release/parquet_mark.sql", path=_as_pattern(path), mark=RELEASE_COMMENT)
+    text = render("release/parquet_mark.sql", path=file_pattern(path), mark=RELEASE_COMMENT)
     try:
         return bool(engine.fetch(text).num_rows)
     except EngineError:
@@ -148,8 +152,3 @@ def _is_csv(path: Path) -> bool:
 
 def _column(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
-
-
-def _as_pattern(path: Path) -> str:
-    """The pattern that matches this one file: DuckDB expands *, ? and [ in file names."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))

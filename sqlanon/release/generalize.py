@@ -24,7 +24,7 @@ from sqlanon.domain import (
     literal,
     top_cell,
 )
-from sqlanon.engines import Kind
+from sqlanon.engines import Kind, has_nanoseconds, released_type
 from sqlanon.release.order import Order
 from sqlanon.release.released_values import hides_unseen, keeps_values
 from sqlanon.render import NATIVE
@@ -43,17 +43,8 @@ def as_it_is(name: str, type_: str) -> exp.Expr:
     Such a type lists every value, also those that the release does not hold.
     """
     value = cell(name)
-    if "ENUM" not in type_.upper():
-        return value
-    plain = exp.DataType.build(type_, dialect=NATIVE)
-    listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]
-    for each in listed:
-        text = exp.DataType.build("text")
-        if each is plain:
-            plain = text
-        else:
-            each.replace(text)
-    return exp.cast(value, plain) if listed else value
+    plain = released_type(type_, NATIVE)
+    return value if plain is None else exp.cast(value, plain)
 
 
 def value_of(item: Generalized) -> exp.Expr:
@@ -91,7 +82,7 @@ def _counted(item: Generalized) -> exp.Expr:
 
 def value_literal(item: Generalized, value: Value) -> exp.Expr:
     """A value of the column's domain as a literal that equals it in the source."""
-    if item.type.upper() == "TIMESTAMP_NS":  # a plain timestamp has microseconds
+    if has_nanoseconds(item.type):  # a plain timestamp has microseconds
         return exp.cast(exp.Literal.string(format_value(value)), exp.DType.TIMESTAMP_NS)
     return literal(value)
 

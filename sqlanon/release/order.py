@@ -35,7 +35,6 @@ from sqlanon.errors import CompileError, PolicyError, PublishError, Verification
 from sqlanon.metrics import Preference
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.privacy import Model
-from sqlanon.render import NATIVE
 
 
 @dataclass(frozen=True)
@@ -190,14 +189,13 @@ class Order:
                 raise CompileError(f"a privacy model is for {name!r}, which is no sensitive column")
         return tuple(known[name] for name in names)
 
-    @property
-    def stem(self) -> str:
+    def stem(self, default_schema: str) -> str:
         """What the certificate's files begin with: no two releases of a folder share it."""
         if self.file is not None:
             return self.file.name
         table = self.target or self.source
         schema = table.text("db")
-        return stem_of(table.name if schema in ("", "main") else f"{schema}.{table.name}")
+        return stem_of(table.name if schema in ("", default_schema) else f"{schema}.{table.name}")
 
     @cached_property
     def keyed(self) -> tuple[Pseudonym, ...]:
@@ -313,13 +311,13 @@ def portable_source(
 ) -> tuple[Source, list[str]]:
     """The source as another database can read it, and what the header says about that.
 
-    Files and data of this process are read by means of DuckDB's own; elsewhere a table takes
+    Files and data of this process are read by means of its engine's own; elsewhere a table takes
     their place. Its name is none of those that a relation `beside` it reads.
     """
     relation = source.relation
     is_file = isinstance(relation, exp.Table) and not isinstance(relation.this, exp.Identifier)
-    is_data = isinstance(relation, exp.Table) and relation.catalog == "temp"
-    if dialect == NATIVE or not (is_file or is_data):
+    is_data = isinstance(relation, exp.Table) and source.engine.is_temporary(relation)
+    if dialect == source.engine.dialect or not (is_file or is_data):
         return source, []
     name = Path(source.name).name.split(".")[0] if is_file else "source"
     taken = {each.name.lower() for each in beside.find_all(exp.Table)} if beside else set()
@@ -338,10 +336,11 @@ def _refuse_no_privacy(policy: Policy) -> None:
         )
 
 
-def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str = NATIVE) -> Order:
+def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None = None) -> Order:
     """What the policy says a release of this scheme consists of.
 
-    For another dialect a population in a file is read from a table, and the header says so.
+    For another dialect than that of its engine a population in a file is read from a table, and
+    the header says so.
     """
     section = policy.section
     _refuse_no_privacy(policy)
@@ -354,6 +353,7 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str = NATI
     if any(model.needs_population for model in models):
         population = population_source(policy, source)
         assert population is not None  # a policy with k_map has one
+        dialect = dialect or source.engine.dialect
         population, notes = portable_source(population, dialect, source.relation)
     return Order(
         source=source.relation,

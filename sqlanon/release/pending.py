@@ -306,7 +306,8 @@ def remove_leftovers(engine: Engine, folders: Iterable[Path] = ()) -> list[str]:
         removed += _remove_files(engine.stale_spill_files())
     if engine.owned or not engine.in_transaction():
         for table in engine.tables_like(STAGE_PREFIX, STAGE_COMMENT):
-            engine.run(render_text("DROP TABLE {{ table | sql }}", table=table))
+            drop = "DROP TABLE {{ table | sql }}"
+            engine.run(render_text(drop, dialect=engine.dialect, table=table))
             removed.append(".".join((table.catalog, table.db, table.name)))
     if removed:
         _log.info("removed %d leftovers of killed runs", len(removed))

@@ -17,7 +17,16 @@ from sqlglot import exp
 from sqlanon.audit import Facts, table_hash
 from sqlanon.counting import Origin
 from sqlanon.domain import Mode, Scheme
-from sqlanon.engines import UNCHANGED, ColumnInfo, Engine, Source, open_engine, spelled, transaction
+from sqlanon.engines import (
+    UNCHANGED,
+    ColumnInfo,
+    Engine,
+    Source,
+    database_path,
+    open_engine,
+    spelled,
+    transaction,
+)
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
@@ -203,14 +212,13 @@ def publish(
     """
     watch, kept = watch or Stages(), Path()
     refuse_impossible(order)
+    stem = order.stem(engine.can.default_schema)
     watch.enter("preparing")
     removed = remove_leftovers(engine, [] if order.file is None else [_folder_of(order.file)])
     with ExitStack() as private:
         with transaction(engine) as lent:
             plan = make_plan(engine, order)
-            files, earlier, notes = _prepare(
-                engine, plan, folder, order.stem, replace_file=replace_file
-            )
+            files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with _stage_dropped_on_failure(engine, plan, lent=lent):
                 source = count_source(engine, plan, watch)
                 staged = build_stage(engine, plan, source, watch)
@@ -257,7 +265,7 @@ def publish(
         notes=notes,
         seconds=dict(watch.seconds),
         _read=_reader(order, engine),
-        _write=partial(write_certificate, certificate.document, order.stem),
+        _write=partial(write_certificate, certificate.document, stem),
     )
 
 
@@ -372,7 +380,9 @@ def _swap(
     assert plan.target is not None
     steps = plan.swap(strict_columns(engine, plan))
     views = places.working_views(engine, plan.former)
-    remains = places.remaining(plan.order, engine.file_of(plan.target), plan.former is not None)
+    file = engine.file_of(plan.target)
+    logs = () if file is None else engine.logs_of(file)
+    remains = places.remaining(plan.order, plan.former is not None, file, logs)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -436,8 +446,8 @@ def certificate_folder(
     return None
 
 
-def closed(release: Release, order: Order, engine: Engine, file: Path | None) -> Release:
-    """The release once its database is closed, and its `file` written anew where one is given.
+def closed(release: Release, order: Order, engine: Engine, to_rewrite: str | None) -> Release:
+    """The release once its database is closed, and written anew where its address is given.
 
     Logs that are gone then are no longer mentioned; a caller's database stays open.
     """
@@ -446,10 +456,13 @@ def closed(release: Release, order: Order, engine: Engine, file: Path | None) ->
         rows = release.to_arrow()
         release = replace(release, _read=lambda: rows)
     engine.close()
-    if file is None:
-        return replace(release, remains=places.without_logs(release.remains, files))
+    if to_rewrite is None:
+        logs = [log for file in files for log in engine.logs_of(file)]
+        return replace(release, remains=places.without_logs(release.remains, logs))
+    file = database_path(to_rewrite)
+    assert file is not None
     try:
-        rewrite_database(file)
+        rewrite_database(file, to_rewrite)
     except (EngineError, PublishError) as error:
         # Not a PublishError, which says that source and target are as they were.
         reason = str(error).removesuffix(UNCHANGED).strip()
@@ -457,5 +470,5 @@ def closed(release: Release, order: Order, engine: Engine, file: Path | None) ->
             f"The release was published as {release.target}, but {file} could not be "
             f"rewritten and still holds dropped rows: {reason}"
         ) from error
-    remains = places.remaining(order, None, bool(release.remains))
+    remains = places.remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))

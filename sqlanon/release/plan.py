@@ -9,7 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from sqlanon.domain import Mode
-from sqlanon.engines import TableDetails
+from sqlanon.engines import TableDetails, spelled
 from sqlanon.errors import PublishError
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered
 from sqlanon.release.dialects import statement_text
@@ -63,8 +63,7 @@ class ReleasePlan:
         if self.order.file is not None:
             return str(self.order.file.resolve())
         assert self.target is not None
-        parts = (self.target.catalog, self.target.db, self.target.name)
-        return ".".join(exp.to_identifier(part).sql("duckdb") for part in parts if part)
+        return spelled(self.target)
 
     @property
     def guarded(self) -> bool:

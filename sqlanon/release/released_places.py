@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,10 +12,12 @@ from sqlglot import exp
 from sqlanon.counting import Origin, address_in, folders_of, telling_of_no_rows
 from sqlanon.domain import Mode
 from sqlanon.engines import (
+    UNCHANGED,
     Connection,
     Opened,
     Source,
     database_path,
+    engine_class,
     open_engine,
     open_for_publishing,
     open_source,
@@ -35,16 +36,23 @@ def release_address(policy: Policy, origin: Origin) -> str | None:
     return address_in(policy, policy.source_connection())
 
 
-def file_to_rewrite(policy: Policy, origin: Origin) -> Path:
-    """The database file of the release."""
+def address_to_rewrite(policy: Policy, origin: Origin) -> str:
+    """The address of the release's database, which is a file that can be written anew."""
     address = release_address(policy, origin)
     path = None if address is None else database_path(address)
-    if path is None or policy.section.publish.file is not None:
+    if address is None or path is None or policy.section.publish.file is not None:
         raise PublishError(
             "only a database file that sqlanon opens itself can be rewritten; this release is "
             "not in one"
         )
-    return path
+    engine = engine_class(address)
+    if not engine.can.rewrites:
+        raise PublishError(
+            f"sqlanon cannot rewrite a database of {engine.dialect}: publish without --rewrite "
+            "(rewrite=True in Python), and have the database itself free its unused space. "
+            f"{UNCHANGED}"
+        )
+    return address
 
 
 def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) -> Opened:

@@ -80,9 +80,9 @@ def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
     if population is not None:
         _refuse_population(engine, target, population)
     if order.mode is Mode.VIEW:
-        _check_view(name, target, former, reads, "its source")
+        _check_view(engine, target, former, reads, "its source")
         if population is not None and order.counts_population:
-            _check_view(name, target, former, engine.reads(population), "the population")
+            _check_view(engine, target, former, engine.reads(population), "the population")
         return ReleasePlan(
             order,
             target,
@@ -117,7 +117,7 @@ def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePla
         raise PublishError(
             f"mode replace needs a table as its source, and {_text(source)} is a view"
         )
-    if source.catalog == "temp":
+    if engine.is_temporary(source):
         raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
     _refuse_referenced(former)
     place = exp.table_(stage, source.db, source.catalog, quoted=True)
@@ -146,12 +146,14 @@ def _refuse_population(engine: Engine, target: exp.Table, population: exp.Expr) 
 
 
 def _check_view(
-    name: str, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
+    engine: Engine, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
 ) -> None:
     if former is not None and not former.is_view:
-        raise PublishError(f"{name} is a table, not a view; take another name, or drop it first")
+        raise PublishError(
+            f"{_text(target)} is a table, not a view; take another name, or drop it first"
+        )
     # What a view names in a part that the plan leaves out would be missing later.
-    temporary = [table for table in reads.named if table.catalog == "temp"]
+    temporary = [table for table in reads.named if engine.is_temporary(table)]
     tables = [*reads.tables, *(each for each in temporary if each not in reads.tables)]
     others = [table for table in tables if table.catalog != target.catalog]
     if others or not reads.only_tables:
@@ -307,25 +309,24 @@ def _spelled(view: exp.Table) -> str:
     return ".".join((view.db, view.name))
 
 
-def remaining(order: Order, file: Path | None, replaced: bool) -> list[str]:
-    """Where former rows can still be read after a publish; `file` holds the target's database."""
+def remaining(
+    order: Order, replaced: bool, file: Path | None = None, logs: Sequence[Path] = ()
+) -> list[str]:
+    """Where former rows can still be read after a publish.
+
+    `file` holds the target's database, and `logs` beside it what is not in it yet.
+    """
     if not replaced or order.mode is Mode.VIEW:
         return []
     whose = "of the source" if order.mode is Mode.REPLACE else "of the former release"
     texts = []
     if file is not None:
-        texts = [
-            f"rows {whose} can be read from the unused space of {file} until it is rewritten",
-            f"rows {whose} may be in {_log_of(file)} until the next checkpoint",
-        ]
+        texts = [f"rows {whose} can be read from the unused space of {file} until it is rewritten"]
+        texts += [f"rows {whose} may be in {log} until the next checkpoint" for log in logs]
     return [*texts, f"rows {whose} are in every backup and copy of the database"]
 
 
-def without_logs(remains: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
-    """The same once the databases in `files` are closed, and their logs gone with that."""
-    gone = [str(log) for log in map(_log_of, files) if not log.exists()]
+def without_logs(remains: Sequence[str], logs: Sequence[Path]) -> tuple[str, ...]:
+    """The same once the databases are closed, and those of their logs that are gone with that."""
+    gone = [str(log) for log in logs if not log.exists()]
     return tuple(text for text in remains if not any(f" {log} " in text for log in gone))
-
-
-def _log_of(file: Path) -> Path:
-    return Path(f"{file}.wal")

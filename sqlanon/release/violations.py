@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.counting import exact
-from sqlanon.engines import Kind
+from sqlanon.engines import Kind, is_text_once_released
 from sqlanon.release.class_statistics import ColumnRows, Rows
 from sqlanon.release.generalize import SOURCE, as_it_is, cell, is_not_null
 from sqlanon.release.order import MeasuredColumn, Order
@@ -181,5 +181,4 @@ def _told_apart(column: MeasuredColumn, value: exp.Expr) -> exp.Expr:
     """The value as it is compared: texts exactly, whatever is text in the end as one."""
     if column.kind is not Kind.TEXT:
         return value
-    is_text = column.type.upper().startswith(("VARCHAR", "TEXT", "STRING", "ENUM"))
-    return exact(value if is_text else exp.cast(value, "text"))
+    return exact(value if is_text_once_released(column.type) else exp.cast(value, "text"))

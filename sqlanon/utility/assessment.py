@@ -184,7 +184,8 @@ class Assessment:
         self.tell = optional(function, "on_stage", on_stage) or (lambda stage: None)
         self._queries = whole_number("queries", queries, 1)
         self._seed = whole_number("seed", seed, 0)
-        self._statements = statements_in(texts("sql", sql, "a SELECT, or a list of them"))
+        given = texts("sql", sql, "a SELECT, or a list of them")
+        self._statements = statements_in(given, source.engine.dialect)
         self._target, self._model = optional(text, "target", target, "the name of a column"), model
         self._check()
 
@@ -242,10 +243,11 @@ class Assessment:
     def _answers(self, recipe: Order, guarded: bool) -> list[Answer]:
         if not self._statements:
             return []
-        release, found = reconstruction(recipe, self._seed, guarded=guarded), []
+        engine, found = self._source.engine, []
+        release = reconstruction(engine, recipe, self._seed, guarded=guarded)
         for each in self._statements:
             self.tell(f"query {each.number} of {len(self._statements)}")
-            found.append(answer(self._source.engine, each, self._source.relation, release))
+            found.append(answer(engine, each, self._source.relation, release))
         return found
 
     def _accuracy(

@@ -63,22 +63,22 @@ class Answer:
         }
 
 
-def statements_in(texts: Sequence[str]) -> list[OwnQuery]:
+def statements_in(texts: Sequence[str], dialect: str) -> list[OwnQuery]:
     """The SELECTs in some texts, in which semicolons part them."""
     found: list[OwnQuery] = []
     for text in texts:
         before = len(found)
-        for part in parts_of(text, before + 1):
-            found.append(OwnQuery(len(found) + 1, part, _parsed(part, len(found) + 1)))
+        for part in parts_of(text, before + 1, dialect):
+            found.append(OwnQuery(len(found) + 1, part, _parsed(part, len(found) + 1, dialect)))
         if len(found) == before:
             raise UtilityError(f"query {before + 1} is empty; write a SELECT, such as {_EXAMPLE}")
     return found
 
 
-def parts_of(text: str, number: int) -> Iterator[str]:
+def parts_of(text: str, number: int, dialect: str) -> Iterator[str]:
     """The statements of a text, which semicolons part; `number` is that of the first."""
     try:
-        tokens = sqlglot.tokenize(text, dialect="duckdb")
+        tokens = sqlglot.tokenize(text, dialect=dialect)
     except sqlglot.TokenError:
         raise UtilityError(
             f"query {number} is no SQL: a quote or a comment in it has no end"
@@ -91,9 +91,9 @@ def parts_of(text: str, number: int) -> Iterator[str]:
         start = end + 1
 
 
-def _parsed(text: str, number: int) -> exp.Query:
+def _parsed(text: str, number: int, dialect: str) -> exp.Query:
     try:
-        parsed = sqlglot.parse_one(text, dialect="duckdb")
+        parsed = sqlglot.parse_one(text, dialect=dialect)
     except sqlglot.ParseError as error:
         raise UtilityError(
             f"query {number} cannot be parsed: {str(error).splitlines()[0]} Write one SELECT, "

@@ -9,7 +9,6 @@ number are the same whatever the order of the source was.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -18,12 +17,13 @@ from sqlglot import exp
 
 from sqlanon.counting import exact
 from sqlanon.domain import Generalized, IntervalDomain, literal
-from sqlanon.engines import Kind
+from sqlanon.engines import Engine, Kind, decimal_places, is_text_type, released_type
 from sqlanon.release import (
     Item,
     Order,
     Verbatim,
     compile_release,
+    equalities,
     is_text,
     keeps_values,
     value_literal,
@@ -39,8 +39,6 @@ _MOST_STEPS = 2**62
 _MOST_PLACES = 18
 """More steps, or digits after the point, and the engine's numbers would overflow."""
 
-_SCALE = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
-
 
 @dataclass(frozen=True)
 class _Drawn:
@@ -51,6 +49,7 @@ class _Drawn:
     """
 
     item: Generalized
+    engine: Engine
     label: exp.Expr
     number: exp.Expr
     salt: str
@@ -62,15 +61,16 @@ class _Drawn:
 
     @property
     def is_in_group(self) -> exp.Expr:
-        """Whether a group is that of a row."""
+        """Whether a row has the label of a group; NULL equals NULL."""
         label = exp.cast(_column("label", self.groups_name), "text")
-        return exp.NullSafeEQ(this=self.label, expression=label)
+        has_null = any(isinstance(each.expressions[0], exp.Null) for each in self.groups)
+        return exp.and_(*equalities(self.label, label, Kind.TEXT if has_null else None))
 
     @property
     def is_drawn(self) -> exp.Expr:
         """Whether an atom is the drawn one."""
         first, size = (_column(name, self.groups_name) for name in ("first", "size"))
-        drawn = first + exp.cast(self._chance("MD5_NUMBER_LOWER") % size, "bigint")
+        drawn = first + exp.cast(self._chance() % size, "bigint")
         return exp.EQ(this=_column("atom", self.atoms_name), expression=drawn)
 
     @property
@@ -80,10 +80,10 @@ class _Drawn:
         value: exp.Expr = low
         if isinstance(self.item.column.domain, IntervalDomain):
             value = self._within(low, steps)
-        return _typed(value, self.item)
+        return _typed(value, self.item, self.engine)
 
     def _within(self, low: exp.Expr, steps: exp.Expr) -> exp.Expr:
-        chance, kind = self._chance("MD5_NUMBER_UPPER"), self.item.column.domain.kind
+        chance, kind = self._chance(second=True), self.item.column.domain.kind
         if kind is Kind.FLOAT:
             bits = exp.Literal.number(2**53)
             return low + steps * exp.paren(chance % bits / bits.copy())
@@ -96,13 +96,13 @@ class _Drawn:
             low = exp.cast(low, "hugeint")
         return low + step * literal(self.unit)
 
-    def _chance(self, function: str) -> exp.Expr:
-        """64 bits that are the same on every machine."""
+    def _chance(self, *, second: bool = False) -> exp.Expr:
+        """A number that is the same on every machine; the `second` is for the value in its atom."""
         text = exp.func("CONCAT", exp.Literal.string(self.salt), self.number.copy())
-        return exp.Anonymous(this=function, expressions=[text])
+        return self.engine.number_from(text, second=second)
 
 
-def reconstruction(recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
+def reconstruction(engine: Engine, recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
     """The SELECT of the reconstructed rows: the columns of the release, in the source's types.
 
     A generalized column has the source's name, also where the release writes two bounds.
@@ -117,16 +117,17 @@ def reconstruction(recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
     prefix = unlike("sqlanon", taken)
     rows, number = f"{prefix}_rows", f"{prefix}_number"
     drawn = [
-        _drawn(item, labelled, prefix, place, seed)
+        _drawn(engine, item, labelled, prefix, place, seed)
         for place, item in enumerate(labelled.items)
         if isinstance(item, Generalized) and not keeps_values(item, labelled)
     ]
     values: dict[str, exp.Expr] = {i.name: _column(i.name, rows) for i in labelled.items}
     # What is released as it is may have come in another type, such as a wider float.
-    values |= {i.name: _typed(values[i.name], i) for i in labelled.generalized}
+    values |= {i.name: _typed(values[i.name], i, engine) for i in labelled.generalized}
     values |= {each.item.name: each.value for each in drawn}
     return render(
         "utility/reconstruct.sql",
+        dialect=engine.dialect,
         rows=rows,
         number=number,
         release=release,
@@ -136,11 +137,14 @@ def reconstruction(recipe: Order, seed: int, *, guarded: bool = False) -> Sql:
     )
 
 
-def _drawn(item: Generalized, recipe: Order, prefix: str, place: int, seed: int) -> _Drawn:
+def _drawn(
+    engine: Engine, item: Generalized, recipe: Order, prefix: str, place: int, seed: int
+) -> _Drawn:
     groups = groups_by_label(item, recipe)
     unit = _unit(item)
     return _Drawn(
         item,
+        engine,
         label=exact(_column(item.name, f"{prefix}_rows")),
         number=_column(f"{prefix}_number", f"{prefix}_rows"),
         salt=f"{seed}/{place}/",
@@ -176,8 +180,7 @@ def _unit(item: Generalized) -> int | Decimal:
         return 1
     unit = Decimal(1)
     if domain.kind is Kind.DECIMAL:
-        scale = _SCALE.match(item.type)
-        unit = Decimal(1).scaleb(-min(int(scale[1]) if scale else 0, _MOST_PLACES))
+        unit = Decimal(1).scaleb(-min(decimal_places(item.type), _MOST_PLACES))
     widest = max(Decimal(str(b)) - Decimal(str(a)) for a, b in pairwise(domain.edges))
     unit *= max(1, int(widest / unit) // _MOST_STEPS + 1)
     return int(unit) if domain.kind is Kind.INTEGER else unit
@@ -194,10 +197,10 @@ def _steps(low: object, high: object, unit: int | Decimal, *, closed: bool) -> i
     return max(1, int((Decimal(str(high)) - Decimal(str(low))) / Decimal(unit)) + closed)
 
 
-def _typed(value: exp.Expr, item: Generalized) -> exp.Expr:
-    """A value in the type of the source; an ENUM is text, as in a release."""
-    type_ = "TEXT" if item.type.upper().startswith("ENUM") else item.type
-    return exp.cast(value, exp.DataType.build(type_, dialect="duckdb"))
+def _typed(value: exp.Expr, item: Generalized, engine: Engine) -> exp.Expr:
+    """A value in the type of the source, or in that of a release where it is another one."""
+    plain = released_type(item.type, engine.dialect)
+    return exp.cast(value, plain or exp.DataType.build(item.type, dialect=engine.dialect))
 
 
 def _ordered(item: Item, recipe: Order) -> exp.Expr:
@@ -205,7 +208,7 @@ def _ordered(item: Item, recipe: Order) -> exp.Expr:
     column = exp.column(item.name, quoted=True)
     if isinstance(item, Generalized):
         return exact(column) if is_text(item, recipe) else column
-    is_plain = isinstance(item, Verbatim) and not item.type.upper().startswith("VARCHAR")
+    is_plain = isinstance(item, Verbatim) and not is_text_type(item.type)
     return column if is_plain else exact(column)
 
 

@@ -167,3 +167,15 @@ def test_any_column_name(name: str) -> None:
     table = pa.table({name: ["p", "p", "q"], "other": [1, 2, 3]})
     with sqlanon.load(policy, data=table) as anonymizer:
         assert anonymizer.measure({"columns": {name: {"level": 0}}}).k == 1
+
+
+def test_a_file_stays_open_while_it_is_released(tmp_path: Path) -> None:
+    """It is read by one more engine; a database may be open once only, so it is opened anew."""
+    (tmp_path / "people.csv").write_text(CSV)
+    place = str(tmp_path / "out.csv")
+    policy = changed(source={"file": str(tmp_path / "people.csv")}, publish={"file": place})
+    with sqlanon.load(policy) as anonymizer:
+        source = anonymizer.source
+        assert anonymizer.dry_run(SCHEME)
+        assert anonymizer.source is source
+        assert source.engine.columns(source.relation) == source.columns

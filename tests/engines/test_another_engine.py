@@ -9,7 +9,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon
-from sqlanon.domain import Histogram
+from sqlanon.domain import Histogram, Mode, Partition, Scheme
 from sqlanon.engines import (
     ENGINES,
     Capabilities,
@@ -27,6 +27,7 @@ from sqlanon.engines import (
     ColumnInfo,
     Connection,
     Data,
+    DatabaseCopy,
     EngineEntry,
     Kind,
     Opened,
@@ -35,10 +36,15 @@ from sqlanon.engines import (
     SqlText,
     TableDetails,
     Tracer,
+    open_engine,
     parse_table,
     render_statement,
+    source_folders,
 )
 from sqlanon.errors import EngineError, PublishError, VerificationError
+from sqlanon.policy.variables import expand
+from sqlanon.release import Order, Verbatim, remove_leftovers
+from sqlanon.release.target import make_plan
 
 KINDS = {"integer": Kind.INTEGER, "real": Kind.FLOAT, "text": Kind.TEXT, "": Kind.TEXT}
 TYPES = {Kind.INTEGER: "INTEGER", Kind.FLOAT: "REAL", Kind.TEXT: "TEXT"}
@@ -58,6 +64,12 @@ class SumOfDigits:
         return str(self.total)
 
 
+def number_from(text: str, second: int) -> int:
+    """62 bits from one half of a hash."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return int.from_bytes(digest[8 * second :][:8], "big") >> 2
+
+
 def hashed(name: str, text: str | None) -> str | None:
     return None if text is None else hashlib.new(name, text.encode()).hexdigest()
 
@@ -69,7 +81,7 @@ class SQLite:
     can: ClassVar[Capabilities] = Capabilities()
 
     def __init__(self, path: Path, read_only: bool) -> None:
-        self.tracer, self.owned, self.reading = Tracer(), True, "the database"
+        self.tracer, self.owned, self.reading = Tracer(self.dialect), True, "the database"
         self._path, self._read_only = path, read_only
         mode = "ro" if read_only else "rw"
         with self._errors():
@@ -82,6 +94,7 @@ class SQLite:
         define = self._connection.create_function
         define("MD5", 1, lambda text: hashed("md5", text), deterministic=True)
         define("SHA2", 2, lambda text, bits: hashed(f"sha{bits}", text), deterministic=True)
+        define("NUMBER_FROM", 2, number_from, deterministic=True)
         define("REGEXP", 2, lambda regex, text: text and re.search(regex, text) is not None)
         define("CONCAT", -1, lambda *texts: "".join(t for t in texts if t is not None))
         self._connection.create_aggregate("SUM_OF_DIGITS", 1, SumOfDigits)  # type: ignore[arg-type]
@@ -117,6 +130,14 @@ class SQLite:
         if file is not None or target is not None:
             raise PublishError("a release of a SQLite database is a table of it")
         return Opened(cls.open(source, read_only=read_only, folders=folders))
+
+    @classmethod
+    def folders_in(cls, query: str) -> list[Path]:
+        return []
+
+    @classmethod
+    def copied(cls, old: Path, new: Path) -> DatabaseCopy:
+        raise NotImplementedError
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -192,6 +213,9 @@ class SQLite:
     def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="SUM_OF_DIGITS", expressions=[digits])
 
+    def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
+        return exp.Anonymous(this="NUMBER_FROM", expressions=[text, exp.convert(int(second))])
+
     def begin(self) -> None:
         self.run("BEGIN IMMEDIATE")
 
@@ -230,6 +254,9 @@ class SQLite:
     def temporary(self, name: str) -> exp.Table:
         return exp.table_(name, db="temp", quoted=True)
 
+    def is_temporary(self, table: exp.Table) -> bool:
+        return table.db == "temp"
+
     def refuse_hidden_functions(self) -> None:
         return
 
@@ -238,6 +265,9 @@ class SQLite:
 
     def file_of(self, table: exp.Table) -> Path | None:
         return self._path
+
+    def logs_of(self, file: Path) -> tuple[Path, ...]:
+        return tuple(Path(f"{file}{end}") for end in ("-wal", "-journal"))
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         return ()
@@ -349,3 +379,107 @@ def test_nothing_changes_where_a_release_does_not_hold(tmp_path: Path) -> None:
         anonymizer.publish(result.solution.scheme)
     with sqlite3.connect(tmp_path / "people.sqlite") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
+
+
+def contents(address: str) -> list[tuple[Any, ...]]:
+    """Every table with its rows."""
+    with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
+        return [(n, *connection.execute(f'SELECT * FROM "{n}"').fetchall()) for (n,) in names]
+
+
+def test_a_rewrite_is_refused_before_anything_is_published(tmp_path: Path) -> None:
+    address = make(tmp_path, "sqlite")
+    before = contents(address)
+    with sqlanon.load(policy(address, publish={"mode": "replace"})) as anonymizer:
+        result = anonymizer.search(seed=1)
+        with pytest.raises(PublishError, match="cannot rewrite a database of sqlite"):
+            anonymizer.publish(result, rewrite=True)
+    assert contents(address) == before
+
+
+def test_what_remains_is_in_the_log_of_the_engine(tmp_path: Path) -> None:
+    """SQLite's log is the file with -wal; it is gone once the last connection is closed."""
+    address = make(tmp_path, "sqlite")
+    path = tmp_path / "people.sqlite"
+    changed = policy(address, publish={"mode": "replace"})
+    with sqlanon.load(changed) as anonymizer:
+        result = anonymizer.search(seed=1)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = wal")
+        other.execute("SELECT * FROM people").fetchone()
+        with sqlanon.load(changed) as anonymizer:
+            remains = anonymizer.publish(result.solution.scheme).remains
+        assert Path(f"{path}-wal").exists()
+    assert remains == (
+        f"rows of the source can be read from the unused space of {path} until it is rewritten",
+        f"rows of the source may be in {path}-wal until the next checkpoint",
+        "rows of the source are in every backup and copy of the database",
+    )
+
+
+def test_leftovers_are_dropped_in_the_dialect_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backticks of MySQL, which SQLite reads too."""
+    address = make(tmp_path, "sqlite")
+    left = exp.table_("sqlanon_stage_1", db="main", quoted=True)
+    monkeypatch.setattr(SQLite, "tables_like", lambda *_: (left,))
+    with closing(open_engine(address, read_only=False)) as engine:
+        engine.run("CREATE TABLE sqlanon_stage_1 (a)")
+        monkeypatch.setattr(SQLite, "dialect", "mysql")
+        with engine.tracer.watch() as seen:
+            remove_leftovers(engine)
+    assert [each.sql for each in seen] == ["DROP TABLE `main`.`sqlanon_stage_1`"]
+    assert [name for name, *_ in contents(address)] == ["people"]
+
+
+def test_own_queries_run_on_source_and_release(tmp_path: Path) -> None:
+    """In the engine's SQL. Groups: the decades; Bergen, both spellings of Oslo, and NULL."""
+    queries = [
+        "SELECT COUNT(*) FROM data WHERE age BETWEEN 20 AND 29",
+        "SELECT TOTAL(town GLOB '[Oo]slo') FROM [data]",
+        "SELECT COUNT(*) FROM data WHERE town IS NULL",
+    ]
+    with sqlanon.load(policy(make(tmp_path, "sqlite"), privacy={"k": 1})) as anonymizer:
+        columns = anonymizer.space.columns
+        scheme = Scheme(columns, (columns[0].finest, Partition(4, (0, 2))))
+        found = anonymizer.utility(scheme, sql=queries, queries=1)
+    assert [(each.source, each.release) for each in found.queries] == [(4, 4), (8, 8), (3, 3)]
+
+
+def test_queries_name_files_as_their_engine_says(tmp_path: Path) -> None:
+    query = f"SELECT * FROM '{tmp_path}/people.csv'"
+    assert source_folders(query, None) == [tmp_path]
+    assert source_folders(query, None, make(tmp_path, "sqlite")) == []
+
+
+def test_a_temporary_table_of_the_engine_cannot_be_replaced(tmp_path: Path) -> None:
+    with closing(open_engine(make(tmp_path, "sqlite"), read_only=False)) as engine:
+        engine.run("CREATE TEMPORARY TABLE some AS SELECT * FROM people")
+        source = exp.table_("some", db="temp", quoted=True)
+        order = Order(source, (Verbatim("age", "INTEGER"),), k=1, mode=Mode.REPLACE)
+        with pytest.raises(PublishError, match="is a temporary table"):
+            make_plan(engine, order)
+
+
+def test_tables_without_a_schema_are_in_that_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SQLite, "can", Capabilities(default_schema="public"))
+    with closing(open_engine(make(tmp_path, "sqlite"))) as engine:
+        assert Opened(engine, "other").table("anon").sql() == '"other"."public"."anon"'
+    place = exp.table_("anon", db="public", quoted=True)
+    order = Order(exp.table_("people"), (Verbatim("age", "INTEGER"),), k=1, target=place)
+    assert (order.stem("public"), order.stem("main")) == ("anon", "public.anon")
+
+
+def test_the_name_of_an_engine_is_no_secret() -> None:
+    """Also where a variable holds it; before and after ://, and in the suffix of a file."""
+    document = {"source": {"connection": "${URL}"}}
+    filled, mistakes = expand(document, {"URL": "sqlite:///ward.sqlite"})
+    assert mistakes == []
+    assert filled.hide("sqlite has no table 'a'") == "sqlite has no table 'a'"
+    assert "ward" not in filled.hide("there is no file ward")
+    filled, _ = expand(document, {"URL": "sqlite://ann:sqlite@ward/people"})
+    assert filled.hide("the password sqlite is wrong").startswith("The database refused.")

@@ -94,6 +94,13 @@ def test_literals_are_logged_when_asked_for(
     assert caplog.records[0].getMessage().endswith(": SELECT 42 AS answer")
 
 
+def test_literals_are_those_of_the_dialect(caplog: pytest.LogCaptureFixture) -> None:
+    """What MySQL puts into double quotes is a text."""
+    with caplog.at_level(logging.DEBUG), Tracer("mysql").running('SELECT "zq7" FROM `t`'):
+        pass
+    assert caplog.records[0].getMessage().endswith(": SELECT ? FROM `t`")
+
+
 @pytest.mark.parametrize(
     ("sql", "shown"),
     [

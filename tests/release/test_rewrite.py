@@ -12,6 +12,7 @@ import pytest
 from publish_cases import dump, listed, make, opened, publish, release
 
 from sqlanon.domain.presentation import Mode
+from sqlanon.engines import duckdb_rewrite
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.release import rewrite as rewriting
 from sqlanon.release.rewrite import rewrite_database
@@ -128,9 +129,9 @@ def test_a_difference_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(rewriting, "table_hash", lambda *_: next(hashes))
     with pytest.raises(PublishError, match=r"differs from .* in the rows of table 'child'"):
         rewrite_database(database)
-    former = rewriting.render
+    former = duckdb_rewrite.render
     monkeypatch.setattr(
-        rewriting,
+        duckdb_rewrite,
         "render",
         lambda name, **keys: former(name, **keys).replace("sql, comment", "random(), comment"),
     )

@@ -25,7 +25,7 @@ from sqlanon.utility.reconstruction import reconstruction
 @given(prepared, st.integers(0, 3))
 def test_a_reconstruction_is_one_of_the_release(made: Prepared, seed: int) -> None:
     """Every row of it lies in the groups of a released row, in the types of the source."""
-    table = made.source.engine.fetch(reconstruction(made.recipe, seed))
+    table = made.source.engine.fetch(reconstruction(made.source.engine, made.recipe, seed))
     names = [f.quasi.name for f in made.case.fields]
     assert table.column_names == [item.name for item in made.recipe.items]
     before = made.source.engine.fetch(
@@ -57,8 +57,8 @@ def test_the_order_of_rows_does_not_matter(made: Prepared, rng: random.Random) -
     shuffled = open_source(data=table.take(order))
     other = replace(made.recipe, source=shuffled.relation)
     one, two = (
-        Counter(repr(row) for row in source.engine.fetch(reconstruction(recipe, 5)).to_pylist())
-        for source, recipe in ((made.source, made.recipe), (shuffled, other))
+        Counter(repr(row) for row in engine.fetch(reconstruction(engine, recipe, 5)).to_pylist())
+        for engine, recipe in ((made.source.engine, made.recipe), (shuffled.engine, other))
     )
     assert one == two
 
@@ -78,7 +78,9 @@ def rebuilt(
     connection.execute(f"CREATE TABLE people AS {select}")
     with sqlanon.load(policy, connection=connection) as anonymizer:
         scheme = anonymizer.scheme({"columns": {"x": entry}})
-        text = reconstruction(order_to_assess(anonymizer.policy, anonymizer.source, scheme), seed)
+        source = anonymizer.source
+        recipe = order_to_assess(anonymizer.policy, source, scheme)
+        text = reconstruction(source.engine, recipe, seed)
     return connection.sql(text)
 
 

@@ -16,7 +16,7 @@ import pytest
 from small_table import CSV, SCHEME, changed
 
 import sqlanon
-from sqlanon.render import render, render_text
+from sqlanon.render import NATIVE, render, render_text
 from sqlanon.utility.assessment import order_to_assess
 from sqlanon.utility.own_queries import statements_in
 from sqlanon.utility.reconstruction import reconstruction
@@ -72,16 +72,17 @@ def test_reconstructions(name: str) -> None:
     connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
     policy = changed(source={"table": "people"}, **CASES[name])
     with sqlanon.load(policy, connection=connection) as anonymizer:
+        engine = anonymizer.source.engine
         recipe = order_to_assess(anonymizer.policy, anonymizer.source, anonymizer.scheme(SCHEME))
     if name in COMPARED:
-        compare(name, reconstruction(recipe, 7))
+        compare(name, reconstruction(engine, recipe, 7))
     for seed in (7, 8):
-        made = connection.sql(reconstruction(recipe, seed)).fetchall()
+        made = connection.sql(reconstruction(engine, recipe, seed)).fetchall()
         assert sorted(made) == expected(name, seed)
 
 
 def test_a_query() -> None:
-    (statement,) = statements_in(["SELECT AVG(age) FROM data WHERE sex = 'F' -- women"])
+    (statement,) = statements_in(["SELECT AVG(age) FROM data WHERE sex = 'F' -- women"], NATIVE)
     rows = render_text("SELECT 30 AS age, 'F' AS sex")
     text = render("utility/query.sql", rows="rows", relation=rows, query=statement.query)
     compare("query", text)

@@ -26,7 +26,7 @@ JOIN (
   ORDER BY 5, 4, 1, 2, 3
   LIMIT 2
 ) AS classes
-  ON "members"."q0" IS NOT DISTINCT FROM "classes"."q0" AND "members"."q1" IS NOT DISTINCT FROM "classes"."q1" AND "members"."q2" IS NOT DISTINCT FROM "classes"."q2"
+  ON COALESCE(CAST("members"."q0" AS TEXT), '') COLLATE "binary" = COALESCE(CAST("classes"."q0" AS TEXT), '') COLLATE "binary" AND CASE WHEN "members"."q0" IS NULL THEN 1 ELSE 0 END = CASE WHEN "classes"."q0" IS NULL THEN 1 ELSE 0 END AND COALESCE(CAST("members"."q1" AS TEXT), '') COLLATE "binary" = COALESCE(CAST("classes"."q1" AS TEXT), '') COLLATE "binary" AND CASE WHEN "members"."q1" IS NULL THEN 1 ELSE 0 END = CASE WHEN "classes"."q1" IS NULL THEN 1 ELSE 0 END AND COALESCE(CASE WHEN ISNAN("members"."q2") THEN 'nan' ELSE CAST("members"."q2" + 0.0 AS TEXT) END, '') COLLATE "binary" = COALESCE(CASE WHEN ISNAN("classes"."q2") THEN 'nan' ELSE CAST("classes"."q2" + 0.0 AS TEXT) END, '') COLLATE "binary" AND CASE WHEN "members"."q2" IS NULL THEN 1 ELSE 0 END = CASE WHEN "classes"."q2" IS NULL THEN 1 ELSE 0 END
 ORDER BY
   classes.n_people, classes.n_rows,
   "members"."q0", "members"."q1", "members"."q2",

@@ -24,7 +24,7 @@ SELECT
   CAST("sqlanon_atoms_1"."low" AS TEXT) AS "sex",
   "sqlanon_rows"."outcome" AS "outcome"
 FROM "sqlanon_rows"
-JOIN "sqlanon_groups_0" ON "sqlanon_rows"."age" COLLATE "binary" IS NOT DISTINCT FROM CAST("sqlanon_groups_0"."label" AS TEXT)
+JOIN "sqlanon_groups_0" ON "sqlanon_rows"."age" COLLATE "binary" = CAST("sqlanon_groups_0"."label" AS TEXT)
 JOIN "sqlanon_atoms_0" ON "sqlanon_atoms_0"."atom" = "sqlanon_groups_0"."first" + CAST(MD5_NUMBER_LOWER('7/0/' || "sqlanon_rows"."sqlanon_number") % "sqlanon_groups_0"."size" AS BIGINT)
-JOIN "sqlanon_groups_1" ON "sqlanon_rows"."sex" COLLATE "binary" IS NOT DISTINCT FROM CAST("sqlanon_groups_1"."label" AS TEXT)
+JOIN "sqlanon_groups_1" ON "sqlanon_rows"."sex" COLLATE "binary" = CAST("sqlanon_groups_1"."label" AS TEXT)
 JOIN "sqlanon_atoms_1" ON "sqlanon_atoms_1"."atom" = "sqlanon_groups_1"."first" + CAST(MD5_NUMBER_LOWER('7/1/' || "sqlanon_rows"."sqlanon_number") % "sqlanon_groups_1"."size" AS BIGINT)
