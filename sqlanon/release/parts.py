@@ -75,7 +75,7 @@ def class_values(recipe: Order, table: str | None = None) -> Iterator[tuple[str,
             yield name, exact(value) if is_text(item, recipe) and not item.takes_all else value
 
 
-def same_class(recipe: Order, rows: str, classes: str) -> exp.Expr:
+def in_class(recipe: Order, rows: str, classes: str) -> exp.Expr:
     """Whether a row is in a class; NULL equals NULL there.
 
     Every condition is an equality of what cannot be NULL: PostgreSQL compares row by row for
@@ -131,6 +131,15 @@ def cte(name: str, query: exp.Query) -> exp.CTE:
     return exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
 
 
+def named_queries(name: str, select: exp.Select, comment: str) -> list[exp.CTE]:
+    """A query by its name, with a comment, after those of its own WITH."""
+    steps = list(select.ctes)
+    select.set("with_", None)
+    last = cte(name, select)
+    last.args["alias"].add_comments([f" {comment} "])
+    return [*steps, last]
+
+
 def values_cte(name: str, columns: Iterable[str], rows: list[exp.Tuple]) -> exp.CTE:
     """A list that is written into the statement."""
     titles = [exp.to_identifier(column, quoted=True) for column in columns]
@@ -141,13 +150,6 @@ def values_cte(name: str, columns: Iterable[str], rows: list[exp.Tuple]) -> exp.
 
 def list_cte(mapping: Mapping) -> exp.CTE:
     return values_cte(mapping.name, (*mapping.keys, *mapping.released), mapping.tuples())
-
-
-def with_ctes(select: exp.Select, ctes: list[exp.CTE]) -> exp.Select:
-    """Added last and in place: sqlglot's builders copy everything at every step."""
-    if ctes:
-        select.set("with_", exp.With(expressions=ctes))
-    return select
 
 
 def number(value: int | float) -> exp.Expr:
