@@ -219,7 +219,10 @@ def test_every_template_compiles() -> None:
             cells.get_template(name)
 
 
-@pytest.mark.parametrize("path", sorted(resources.path("sql").glob("release/*.sql")), ids=str)
+TEMPLATES = sorted(resources.path("sql").glob("release/*.sql"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_the_shape_of_a_query_is_visible(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("-- reads:")

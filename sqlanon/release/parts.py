@@ -18,7 +18,7 @@ from sqlanon.release.released_values import is_text, keeps_values
 
 
 class Names:
-    """Names of the parts of a statement: none hides a table that the statement reads."""
+    """Names of the queries of a statement: none hides a table that the statement reads."""
 
     def __init__(self, *relations: exp.Expr) -> None:
         self._taken = {SOURCE}
@@ -44,7 +44,7 @@ def of(table: str, column: str) -> exp.Column:
 
 
 def named(name: str) -> exp.Table:
-    """A table, or a part of the statement, by its name."""
+    """A table, or a query of the statement, by its name."""
     return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
@@ -159,13 +159,7 @@ def number(value: int | float) -> exp.Expr:
 
 
 def same_value(one: str, other: str, kind: Kind) -> exp.Expr:
-    """Whether two parts of the statement hold the same value; NULL equals NULL."""
-    equal = equal_value(one, other, kind)
-    return exp.and_(*equalities(equal.this, equal.expression, kind))
-
-
-def equal_value(one: str, other: str, kind: Kind) -> exp.EQ:
-    """The same for parts without NULL."""
+    """Whether two queries hold the same value; NULL equals NULL."""
     value = of(one, "value")
-    is_text = kind is Kind.TEXT
-    return exp.EQ(this=exact(value) if is_text else value, expression=of(other, "value"))
+    value_exactly = exact(value) if kind is Kind.TEXT else value
+    return exp.and_(*equalities(value_exactly, of(other, "value"), kind))
