@@ -72,20 +72,7 @@ def query(
     """
     cells: list[exp.Expr] = []
     text = _cell_environment().get_template(name).render({**context, _CELLS: cells})
-    tree = sqlglot.parse_one(text, read=NATIVE, into=exp.Select)
-    for node in tree.walk():
-        comments = node.pop_comments() or []
-        if isinstance(node, exp.TableAlias):
-            node.add_comments(comments[-1:])
-        for argument in _READ_INTO.get(type(node), ()):
-            node.set(argument, None)
-    for negated in list(tree.find_all(exp.Not)):
-        if isinstance(negated.this, exp.Is) and isinstance(negated.this.expression, exp.Null):
-            null = exp.Not(this=exp.null())
-            negated.replace(exp.Is(this=negated.this.this, expression=null))
-    for order in tree.find_all(exp.Order):
-        if isinstance(order.parent, exp.Query):  # rows are sorted as the database likes it
-            order.set("expressions", [_plain(each) for each in order.expressions])
+    tree = _parsed(text)
     for written in list(tree.find_all(exp.Identifier)):
         number = written.this.removeprefix(_STAND_IN)
         if number != written.this:
@@ -107,9 +94,24 @@ _READ_INTO: dict[type[exp.Expr], tuple[str, ...]] = {
 """What parsing adds to an expression although it is DuckDB's default."""
 
 
-def _plain(ordered: exp.Expr) -> exp.Expr:
-    """Without what parsing says of an order that the template does not say."""
-    return ordered if ordered.args.get("desc") is not None else ordered.this
+def _parsed(text: str) -> exp.Select:
+    """The text of a template as an expression, with no more in it than the template says."""
+    tree = sqlglot.parse_one(text, read=NATIVE, into=exp.Select)
+    for node in tree.walk():
+        comments = node.pop_comments() or []
+        if isinstance(node, exp.TableAlias):
+            node.add_comments(comments[-1:])
+        for argument in _READ_INTO.get(type(node), ()):
+            node.set(argument, None)
+    for negated in list(tree.find_all(exp.Not)):
+        if isinstance(negated.this, exp.Is) and isinstance(negated.this.expression, exp.Null):
+            null = exp.Not(this=exp.null())
+            negated.replace(exp.Is(this=negated.this.this, expression=null))
+    for order in tree.find_all(exp.Order):
+        if isinstance(order.parent, exp.Query):  # where NULL stands is up to the database
+            plain = [each if each.args.get("desc") else each.this for each in order.expressions]
+            order.set("expressions", plain)
+    return tree
 
 
 def _put(cell: exp.Expr, stand_in: exp.Expr) -> None:
@@ -268,7 +270,16 @@ def _finalize(value: object) -> object:
 
 @cache
 def _environment(dialect: str) -> jinja2.Environment:
-    environment = _plain_environment()
+    # No autoescape: the text is SQL, and _finalize lets nothing unquoted pass.
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.path("sql"), encoding="utf-8"),
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        autoescape=False,
+    )
     for function in (identifier, literal, sql):
         environment.filters[function.__name__] = partial(function, dialect=dialect)
     return environment
@@ -310,11 +321,10 @@ def _cell_environment() -> jinja2.Environment:
         """Queries of a WITH that another one follows."""
         return Sql("".join(f"{keep(context, each)} AS (SELECT 1),\n" for each in queries))
 
-    environment = _plain_environment()
-    for name, make in (("identifier", _identifier), ("literal", _literal), ("sql", _expression)):
-        environment.filters[name] = one(make)
-    for function in (columns, names, cells, ordinals, ctes):
-        environment.filters[function.__name__] = function
+    environment = _environment(NATIVE).overlay()
+    lists = {each.__name__: each for each in (columns, names, cells, ordinals, ctes)}
+    single = {"identifier": one(_identifier), "literal": one(_literal), "sql": one(_expression)}
+    environment.filters = single | lists  # no others: what they print would be parsed as text
     return environment
 
 
@@ -323,16 +333,3 @@ def _joined(parts: Iterable[str]) -> Sql:
     if not text:
         raise RenderError("a list in a template is empty; SQL has no empty lists")
     return Sql(text)
-
-
-def _plain_environment() -> jinja2.Environment:
-    # No autoescape: the text is SQL, and _finalize lets nothing unquoted pass.
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(resources.path("sql"), encoding="utf-8"),
-        undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-        autoescape=False,
-    )
