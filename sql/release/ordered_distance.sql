@@ -2,8 +2,8 @@
 --         their total
 -- yields: per class Σ_i |Σ_{j≤i} (p_j − q_j)| / (m − 1) over the m values of the source in order
 -- Between two values of a class, its cumulated share P stays, and that of the source Q grows: what
--- they differ by changes its sign once, at the turn where Q passes P. So a class is looked at at
--- its values and its turns only, and between two of these the differences are summed by `area`,
+-- they differ by changes its sign once, at the turn where Q passes P. So only the values and the
+-- turns of a class are visited, and between two of these the differences are summed by `area`,
 -- which cumulates Q.
 WITH
 -- the values of the source in order, each with the people before it

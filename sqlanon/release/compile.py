@@ -65,12 +65,28 @@ def compile_release(
     return _Compilation(recipe, guarded, keep_subject, only_suppressed).compiled()
 
 
+def compile_classes(
+    recipe: Order, *, guarded: bool = False, only_suppressed: bool = False
+) -> exp.Query:
+    """Counts the rows of each class of a release; the options as for `compile_release`."""
+    options = {"guarded": guarded, "only_suppressed": only_suppressed}
+    release = compile_release(recipe, **options).select
+    release.set("order", None)
+    return query(
+        "release/class_sizes.sql",
+        class_columns=_class_columns(recipe),
+        release=release.subquery("released", copy=False),
+    )
+
+
 def compile_uncovered(recipe: Order, name: str) -> exp.Query:
     """Lists the values of one generalized column that belong to no group, most rows first."""
     return _Compilation(recipe, False, False, False).uncovered(name)
 
 
 class _Compilation:
+    """Chooses the template of a statement and makes its cells."""
+
     def __init__(
         self,
         recipe: Order,
@@ -156,7 +172,7 @@ class _Compilation:
         """
         recipe = self._recipe
         tables = {"generalized": self._names.free("generalized")}
-        context["class_columns"] = class_columns(recipe)
+        context["class_columns"] = _class_columns(recipe)
         if recipe.models:
             scene = self._scene(tables["generalized"], lists)
             found = unsafe_classes(scene)
@@ -272,7 +288,7 @@ def _covered(column: Written) -> exp.Expr:
     return exp.true() if column.covered is None else column.covered
 
 
-def class_columns(recipe: Order) -> list[exp.Expr]:
+def _class_columns(recipe: Order) -> list[exp.Expr]:
     """The columns whose equal values make a class, as a GROUP BY by number must read them."""
     return [
         value.as_(name, quoted=True) if isinstance(value, exp.Collate) else value
