@@ -309,7 +309,7 @@ class Anonymizer:
         k = None if solution is None else int(solution.scores["k"] or 0)
         source, notes = portable_source(self.source, dialect)
         order = order_of(self.policy, source, released, dialect)
-        header = header_of(order, k)
+        header = header_of(order, k, guarded=guarded)
         if solution is not None and solution.feasible is False:
             header += falls_short(self.policy)
         order = replace(order, header=(*header, *notes, *order.header))

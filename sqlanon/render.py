@@ -13,17 +13,22 @@ no template needs a loop with commas:
 An int may be printed as it is. Everything else, above all a plain string, is refused, so that a
 forgotten filter fails in the first test and never reaches a database. Text from a `{% macro %}`
 or `{% set %}…{% endset %}` block is a plain string too; use `{% include %}` to share text.
+
+`render` yields the text of a query. `query` yields it as an expression, which other statements
+can take in and which can be translated into any dialect.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from decimal import Decimal
 from functools import cache, partial
+from typing import Any
 
 import jinja2
+import sqlglot
 from sqlglot import exp
 
 from sqlanon import resources
@@ -56,6 +61,91 @@ def render(name: str, *, dialect: str = NATIVE, **context: object) -> Sql:
 def render_text(template: str, *, dialect: str = NATIVE, **context: object) -> Sql:
     """As `render`, for the text of a template instead of its file."""
     return Sql(_environment(dialect).from_string(template).render(context).rstrip("\n"))
+
+
+def query(
+    name: str,
+    /,
+    *,
+    tables: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    **context: object,
+) -> exp.Select:
+    """The query of the template `name`, written in DuckDB's SQL, as an expression.
+
+    Only the template's own text is parsed. What the filters print is put in afterwards, as the
+    expression that it is. A query that the template names `rows` is called `tables["rows"]` if
+    that is given, and a column likewise, so that neither hides one of the user's. Of the
+    comments, the line right above a query in a WITH is kept.
+    """
+    cells: list[exp.Expr] = []
+    text = _cell_environment().get_template(name).render({**context, _CELLS: cells})
+    tree = _parsed(text)
+    for written in list(tree.find_all(exp.Identifier)):
+        number = written.this.removeprefix(_STAND_IN)
+        if number != written.this:
+            _put(cells[int(number)], written)
+        else:
+            renamed = tables if _names_table(written) else columns
+            written.set("this", (renamed or {}).get(written.this, written.this))
+            written.set("quoted", True)
+    return tree
+
+
+_CELLS = "cells of the query"
+_STAND_IN = "cell_"
+_READ_INTO: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Count: ("big_int",),
+    exp.Div: ("safe", "typed"),
+    exp.Ordered: ("nulls_first",),
+}
+"""What parsing adds to an expression although it is DuckDB's default."""
+
+
+def _parsed(text: str) -> exp.Select:
+    """The text of a template as an expression, with no more in it than the template says."""
+    tree = sqlglot.parse_one(text, read=NATIVE, into=exp.Select)
+    for node in tree.walk():
+        comments = node.pop_comments() or []
+        if isinstance(node, exp.TableAlias):
+            node.add_comments(comments[-1:])
+        for argument in _READ_INTO.get(type(node), ()):
+            node.set(argument, None)
+    for negated in list(tree.find_all(exp.Not)):
+        if isinstance(negated.this, exp.Is) and isinstance(negated.this.expression, exp.Null):
+            null = exp.Not(this=exp.null())
+            negated.replace(exp.Is(this=negated.this.this, expression=null))
+    for order in tree.find_all(exp.Order):
+        if isinstance(order.parent, exp.Query):  # where NULL stands is up to the database
+            plain = [each if each.args.get("desc") else each.this for each in order.expressions]
+            order.set("expressions", plain)
+    return tree
+
+
+def _put(cell: exp.Expr, stand_in: exp.Expr) -> None:
+    """Puts an expression where its stand-in was written."""
+    parent = stand_in.parent
+    place = stand_in if isinstance(cell, exp.Identifier) or parent is None else parent
+    if isinstance(cell, exp.CTE):
+        assert place.parent is not None
+        place = place.parent
+    elif isinstance(place.parent, exp.Binary | exp.Not) and _is_operation(cell):
+        cell = exp.paren(cell)
+    place.replace(cell if cell.parent is None else cell.copy())
+
+
+def _is_operation(cell: exp.Expr) -> bool:
+    return isinstance(cell, exp.Binary | exp.Predicate) and not isinstance(
+        cell, exp.Collate | exp.Dot
+    )
+
+
+def _names_table(written: exp.Identifier) -> bool:
+    """Whether an identifier of a template names a table or a query, rather than a column."""
+    parent = written.parent
+    if isinstance(parent, exp.Column):
+        return written.arg_key == "table"
+    return isinstance(parent, exp.Table | exp.TableAlias)
 
 
 EXACT = "binary"
@@ -98,13 +188,7 @@ def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> e
 
 def identifier(name: str, dialect: str) -> Sql:
     """The name as one quoted identifier; dots and quotes in it are part of the name."""
-    _refuse_undefined(name)
-    if not isinstance(name, str):
-        raise RenderError(f"an identifier is text, not {name!r}")
-    if not name:
-        raise EngineError("A name must not be empty.")
-    _refuse_nul(name, "The name")
-    return Sql(exp.to_identifier(name, quoted=True).sql(dialect))
+    return Sql(_identifier(name).sql(dialect))
 
 
 def literal(value: object, dialect: str) -> Sql:
@@ -113,16 +197,12 @@ def literal(value: object, dialect: str) -> Sql:
     None is NULL. A float is cast from text, because 0.1 alone is a DECIMAL to most engines and
     NaN and the infinities have no other spelling.
     """
-    _refuse_undefined(value)
     return Sql(_literal(value).sql(dialect))
 
 
 def sql(expression: exp.Expr, dialect: str) -> Sql:
     """The expression in the dialect, every identifier quoted."""
-    _refuse_undefined(expression)
-    if not isinstance(expression, exp.Expr):
-        raise RenderError(f"the filter `sql` takes a sqlglot expression, not {expression!r}")
-    text = in_dialect(expression, dialect).sql(dialect, identify=True)
+    text = in_dialect(_expression(expression), dialect).sql(dialect, identify=True)
     _refuse_nul(text, "The SQL")
     return Sql(text)
 
@@ -172,7 +252,25 @@ def _refuse_empty(cells: object) -> None:
         raise RenderError("a list in a template is empty; SQL has no empty lists")
 
 
+def _identifier(name: str) -> exp.Identifier:
+    _refuse_undefined(name)
+    if not isinstance(name, str):
+        raise RenderError(f"an identifier is text, not {name!r}")
+    if not name:
+        raise EngineError("A name must not be empty.")
+    _refuse_nul(name, "The name")
+    return exp.to_identifier(name, quoted=True)
+
+
+def _expression(expression: exp.Expr) -> exp.Expr:
+    _refuse_undefined(expression)
+    if not isinstance(expression, exp.Expr):
+        raise RenderError(f"the filter `sql` takes a sqlglot expression, not {expression!r}")
+    return expression
+
+
 def _literal(value: object) -> exp.Expr:
+    _refuse_undefined(value)
     if value is None or isinstance(value, bool | int):
         return exp.convert(value)
     if isinstance(value, str):
@@ -239,3 +337,53 @@ def _environment(dialect: str) -> jinja2.Environment:
         environment.filters[function.__name__] = partial(function, dialect=dialect)
     environment.filters["ordinals"] = ordinals
     return environment
+
+
+@cache
+def _cell_environment() -> jinja2.Environment:
+    """Its filters print stand-ins, and keep what they stand for among the cells of the query."""
+
+    def keep(context: jinja2.runtime.Context, cell: exp.Expr) -> str:
+        context[_CELLS].append(cell)
+        return f"{_STAND_IN}{len(context[_CELLS]) - 1}"
+
+    def one(make: Callable[[Any], exp.Expr]) -> Callable[[jinja2.runtime.Context, Any], Sql]:
+        return jinja2.pass_context(lambda context, value: Sql(keep(context, make(value))))
+
+    @jinja2.pass_context
+    def columns(context: jinja2.runtime.Context, cells: Mapping[str, exp.Expr]) -> Sql:
+        """Cells by their names: `<expression> AS "name"`."""
+        named = (_expression(cell).copy().as_(name, quoted=True) for name, cell in cells.items())
+        return _joined(keep(context, each) for each in named)
+
+    @jinja2.pass_context
+    def names(context: jinja2.runtime.Context, cells: Iterable[str], table: str) -> Sql:
+        """The names of cells, as columns of a query of the template."""
+        return _joined(f"{table}.{keep(context, _identifier(name))}" for name in cells)
+
+    @jinja2.pass_context
+    def cells(context: jinja2.runtime.Context, expressions: Iterable[exp.Expr]) -> Sql:
+        """Expressions without names."""
+        return _joined(keep(context, _expression(each)) for each in expressions)
+
+    def ordinals(cells: Sized) -> Sql:
+        """The places of cells that come first in a SELECT."""
+        return _joined(str(place + 1) for place in range(len(cells)))
+
+    @jinja2.pass_context
+    def ctes(context: jinja2.runtime.Context, queries: Iterable[exp.CTE]) -> Sql:
+        """Queries of a WITH that another one follows."""
+        return Sql("".join(f"{keep(context, each)} AS (SELECT 1),\n" for each in queries))
+
+    environment = _environment(NATIVE).overlay()
+    lists = {each.__name__: each for each in (columns, names, cells, ordinals, ctes)}
+    single = {"identifier": one(_identifier), "literal": one(_literal), "sql": one(_expression)}
+    environment.filters = single | lists  # no others: what they print would be parsed as text
+    return environment
+
+
+def _joined(parts: Iterable[str]) -> Sql:
+    text = ", ".join(parts)
+    if not text:
+        raise RenderError("a list in a template is empty; SQL has no empty lists")
+    return Sql(text)

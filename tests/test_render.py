@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon import render as module
 from sqlanon import resources
 from sqlanon.errors import EngineError
-from sqlanon.render import RenderError, Sql, render, render_text
+from sqlanon.render import RenderError, Sql, query, render, render_text
 
 HOSTILE = [
     "plain",
@@ -286,6 +286,113 @@ def test_an_unknown_template_is_an_error() -> None:
 
 
 def test_every_template_compiles() -> None:
-    environment = module._environment("duckdb")
-    for name in environment.list_templates(extensions=["sql"]):
-        environment.get_template(name)
+    text, cells = module._environment("duckdb"), module._cell_environment()
+    for name in text.list_templates(extensions=["sql"]):
+        try:
+            text.get_template(name)
+        except jinja2.TemplateAssertionError:  # a filter for expressions only
+            cells.get_template(name)
+
+
+TEMPLATES = sorted(resources.path("sql").glob("release/*.sql"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_the_shape_of_a_query_is_visible(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("-- reads:")
+    assert any(line.startswith("-- yields:") for line in lines)
+    control = [line for line in lines if "{%" in line]
+    assert len(control) <= len(lines) / 4
+
+
+@pytest.fixture
+def templates(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Templates for `query`, which reads no others during the test."""
+    found: dict[str, str] = {}
+    monkeypatch.setattr(module._cell_environment(), "loader", jinja2.DictLoader(found))
+    monkeypatch.setattr(module._cell_environment(), "cache", None)
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_and_values_survive_in_an_expression(templates: dict[str, str], text: str) -> None:
+    templates["q"] = """
+    WITH rows AS (SELECT {{ cells | columns }}, {{ text | literal }} AS value)
+    SELECT
+      {{ cells | names("rows") }},
+      {{ of | sql }} AS found,
+      rows.value AS {{ name | identifier }}
+    FROM rows
+    """
+    of, name = exp.column(text, table="rows", quoted=True), f"the {text}"
+    found = query("q", cells={text: exp.Literal.number(7)}, text=text, of=of, name=name)
+    relation = duckdb.sql(found.sql("duckdb"))
+    assert relation.columns == [text, "found", name]
+    assert relation.fetchall() == [(7, 7, text)]
+
+
+def test_only_names_of_the_template_are_renamed(templates: dict[str, str]) -> None:
+    """Tables and columns apart; `held` is both here."""
+    templates["q"] = """
+    WITH held AS (SELECT {{ held | sql }} AS held FROM {{ source | sql }})
+    SELECT held.held, {{ held | sql }} FROM held
+    """
+    found = query(
+        "q",
+        tables={"held": "held_2"},
+        columns={"held": "n"},
+        held=exp.column("held", table="held", quoted=True),
+        source=exp.table_("held", quoted=True),
+    )
+    assert found.sql("duckdb") == (
+        'WITH "held_2" AS (SELECT "held"."held" AS "n" FROM "held") '
+        'SELECT "held_2"."n", "held"."held" FROM "held_2"'
+    )
+
+
+def test_an_operand_is_put_in_parentheses(templates: dict[str, str]) -> None:
+    templates["q"] = (
+        "SELECT {{ e | sql }} IS TRUE, NOT {{ e | sql }}, {{ n | sql }} * 2, {{ e | sql }}"
+    )
+    two = exp.and_("a", "b")
+    assert (
+        query("q", e=two, n=exp.Add(this=exp.column("a"), expression=exp.column("b"))).sql("duckdb")
+        == "SELECT (a AND b) IS TRUE, NOT (a AND b), (a + b) * 2, a AND b"
+    )
+
+
+def test_lists_and_queries_of_a_with(templates: dict[str, str]) -> None:
+    """Of the comments, those of queries stay; a comma behind the last column is DuckDB's."""
+    templates["q"] = """
+    -- reads: nothing
+    WITH
+    {{ before | ctes }}
+    -- the last
+    three AS (
+      SELECT {{ pair | cells }},
+      FROM one
+    )
+    SELECT * FROM three GROUP BY {{ pair | ordinals }} ORDER BY COUNT(*) DESC, 1
+    """
+    one, other = (exp.Literal.number(n) for n in (1, 2))
+    before = [exp.CTE(this=exp.select(one), alias=exp.TableAlias(this=exp.to_identifier("one")))]
+    assert query("q", before=before, pair=[one, other]).sql("duckdb") == (
+        'WITH one AS (SELECT 1), "three" /* the last */ AS (SELECT 1, 2 FROM "one") '
+        'SELECT * FROM "three" GROUP BY 1, 2 ORDER BY COUNT(*) DESC, 1'
+    )
+
+
+def test_an_empty_list_of_a_query_is_refused(templates: dict[str, str]) -> None:
+    templates["q"] = "SELECT {{ none_of_them | cells }}"
+    with pytest.raises(RenderError, match="empty"):
+        query("q", none_of_them=[])
+
+
+@pytest.mark.parametrize("template", ["{{ text }}", "{{ text | sql }}", "{{ [text] | cells }}"])
+def test_plain_text_is_refused_in_an_expression_too(
+    templates: dict[str, str], template: str
+) -> None:
+    templates["q"] = f"SELECT {template}"
+    with pytest.raises(RenderError):
+        query("q", text="1; DROP TABLE t")

@@ -187,11 +187,11 @@ def _by_levels(v: ValueRows, hierarchy: Hierarchy) -> exp.Expr:
         (leaf, *(node + 1 for node in nodes))
         for leaf, *nodes in zip(hierarchy.parsed(v.kind), *levels, strict=True)
     )
+    v.listed("tree", ["value", *titles], rows)
     return v.by_template(
         "release/hierarchical_distance.sql",
         ("nodes", "node_source", "node_counts", "levels"),
         {"same_value": ("counts", "nodes"), "equal_value": ("source", "tree")},
-        tree=v.listed("tree", ["value", *titles], rows),
         titles=titles,
         height=hierarchy.height,
     )

@@ -82,8 +82,8 @@ class ValueRows(ABC):
         """An aggregate over the rows of each class; `name` is its own."""
 
     @abstractmethod
-    def listed(self, part: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-        """A list that is written into the statement; the name of its part."""
+    def listed(self, part: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+        """Writes a list into the statement, which a template reads by the name of the part."""
 
     @abstractmethod
     def by_template(
@@ -93,11 +93,12 @@ class ValueRows(ABC):
         same: Mapping[str, tuple[str, str]],
         **context: object,
     ) -> exp.Expr:
-        """The column `distance` of the last of the parts that a template is made of.
+        """The column `distance` of a template, which has one row per class.
 
-        The template reads {{ counts }}: the class {{ number }}, the value and the people, and
-        {{ source }}: the value, the people and their total; both also have what was read of rows
-        before. `same` asks for conditions that the values of two parts are the same.
+        The template reads `counts`: the class, the value and the people, and `source`: the value,
+        the people and their total; both also have what was read of rows before. `parts` names
+        the queries of its WITH and, last, the whole; each is called after the column. `same` asks
+        for conditions that the values of two parts are the same.
         """
 
 

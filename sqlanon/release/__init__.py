@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.release.compile import class_columns, compile_release, compile_uncovered
+from sqlanon.release.compile import compile_classes, compile_release, compile_uncovered
 from sqlanon.release.dialects import DIALECTS, release_text
 from sqlanon.release.export import unheld_types, written_file
 from sqlanon.release.generalize import value_literal

@@ -1,4 +1,4 @@
-"""The SELECT that builds a release, put together from its columns."""
+"""The SELECT that builds a release: which template of sql/release, and what stands in its cells."""
 
 from __future__ import annotations
 
@@ -8,32 +8,20 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized, RowOrder, Unseen
 from sqlanon.errors import CompileError, UncoveredValueError
-from sqlanon.release.generalize import (
-    Mapping,
-    Written,
-    as_it_is,
-    cell,
-    is_not_null,
-    is_null,
-    written,
-)
+from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, written
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
-from sqlanon.release.parts import (
-    Names,
-    class_values,
-    cte,
-    list_cte,
-    named,
-    of,
-    ordinals,
-    people,
-    same_class,
-    unlike,
-    with_ctes,
-)
+from sqlanon.release.parts import Names, class_values, in_class, ordinals, people, unlike
 from sqlanon.release.released_values import check_labels
-from sqlanon.release.rows import covered_rows, population_rows, read_from
+from sqlanon.release.rows import (
+    Context,
+    generalized,
+    population_rows,
+    read_from,
+    released_outputs,
+    with_lists,
+)
 from sqlanon.release.violations import Scene, unsafe_classes
+from sqlanon.render import query
 
 MOST_LISTED = UncoveredValueError.MOST_VALUES
 PSEUDONYM_LENGTH = 32
@@ -74,15 +62,31 @@ def compile_release(
     if not recipe.generalized:
         raise CompileError("there is no quasi-identifier; give at least one column that role")
     check_labels(recipe, guarded=guarded)
-    return _Select(recipe, guarded, keep_subject, only_suppressed).compiled()
+    return _Compilation(recipe, guarded, keep_subject, only_suppressed).compiled()
+
+
+def compile_classes(
+    recipe: Order, *, guarded: bool = False, only_suppressed: bool = False
+) -> exp.Query:
+    """Counts the rows of each class of a release; the options as for `compile_release`."""
+    options = {"guarded": guarded, "only_suppressed": only_suppressed}
+    release = compile_release(recipe, **options).select
+    release.set("order", None)
+    return query(
+        "release/class_sizes.sql",
+        class_columns=_class_columns(recipe),
+        release=release.subquery("released", copy=False),
+    )
 
 
 def compile_uncovered(recipe: Order, name: str) -> exp.Query:
     """Lists the values of one generalized column that belong to no group, most rows first."""
-    return _Select(recipe, False, False, False).uncovered(name)
+    return _Compilation(recipe, False, False, False).uncovered(name)
 
 
-class _Select:
+class _Compilation:
+    """Chooses the template of a statement and makes its cells."""
+
     def __init__(
         self,
         recipe: Order,
@@ -105,13 +109,16 @@ class _Select:
         self._sensitive = self._carried()
 
     def compiled(self) -> Compiled:
-        if self._suppress:
-            select = self._suppressed()
+        context, lists = self._rows()
+        context["order"] = self._order()
+        if not self._suppress:
+            select = query("release/plain.sql", **context)
+        elif self._subject is None and not self._recipe.models:
+            select = self._suppressed_by_rows(context)
         else:
-            generalized, lists = self._generalized()
-            select = with_ctes(self._ordered(generalized), [list_cte(each) for each in lists])
+            select = self._suppressed_by_classes(context, lists)
         subject = self._subject if self._keep_subject else None
-        return Compiled(select, self._counts(), subject)
+        return Compiled(with_lists(select, lists), self._counts(), subject)
 
     def _write(self, item: Item) -> Written:
         if isinstance(item, Generalized):
@@ -135,114 +142,65 @@ class _Select:
             taken.append(found[name])
         return found
 
-    def _generalized(self) -> tuple[exp.Select, list[Mapping]]:
+    def _rows(self) -> tuple[Context, list[Mapping]]:
         """One row per row of the source, every column as it is released; and its lists."""
-        outputs = [
-            expression.copy().as_(name, quoted=True)
-            for item, as_sql in self._written
-            for name, expression in zip(item.released_names, as_sql.outputs, strict=True)
-        ]
+        recipe = self._recipe
+        outputs = released_outputs(self._written)
         if self._subject is not None:
-            assert self._recipe.subject is not None
-            outputs.append(cell(self._recipe.subject).as_(self._subject, quoted=True))
-        for column in self._recipe.measured if self._suppress else ():
-            carried = self._sensitive[column.name]
-            if carried not in self._recipe.released_names:
-                outputs.append(as_it_is(column.name, column.type).as_(carried, quoted=True))
-        select = exp.select(*outputs)
-        if self._only_covered:
-            select = covered_rows(select, self._columns)
-        return read_from(select, self._recipe.source, self._columns)
+            assert recipe.subject is not None
+            outputs[self._subject] = cell(recipe.subject)
+        for column in recipe.measured if self._suppress else ():
+            outputs.setdefault(self._sensitive[column.name], as_it_is(column.name, column.type))
+        only_covered = self._only_covered
+        return generalized(recipe.source, self._columns, outputs, only_covered=only_covered)
 
     @property
     def _columns(self) -> list[Written]:
         return [as_sql for _, as_sql in self._written]
 
-    def _suppressed(self) -> exp.Select:
-        """Rows of classes that fall short are left out or marked, or are the only ones.
+    def _suppressed_by_rows(self, context: Context) -> exp.Select:
+        """A window counts the rows of a class beside each of them."""
+        tables = {each: self._names.free(each) for each in ("generalized", "counted")}
+        context["class"] = self._class(tables["generalized"])
+        columns = {"people": unlike("people", self._shown_names)}
+        return self._suppressed("rows", context, tables, columns)
 
-        A window counts the rows of a class beside each of them. People and models take classes
-        of their own, which the rows are joined with.
-
-        Of a guarded view, a reader's conditions see nothing but NULL in what it leaves out. A
-        database evaluates the conditions of whoever reads a view where it likes, also below
-        the WHERE of the view and on rows that this leaves out; an error of theirs, such as a
-        failing cast, would show a hidden value. So every column is wrapped in a CASE on a count
-        over the row's class. The count is a window's because no condition on its result can be
-        evaluated before it is complete, as one on a joined column can.
-        """
-        recipe, names, guarded = self._recipe, self._shown_names, self._is_guarded
-        rows = place = self._names.free("generalized")
-        generalized, lists = self._generalized()
-        columns = [of(rows, name) for name in names]
-        steps, join = [cte(rows, generalized)], None
-        if self._subject is None and not recipe.models:
-            place, count = self._names.free("counted"), unlike("people", names)
-            size = self._over_class(exp.Star(), rows).as_(count, quoted=True)
-            steps.append(cte(place, exp.select(*columns, size).from_(named(rows))))
-            k = exp.Literal.number(recipe.k)
-            holds: exp.Expr = of(place, count) >= k
-            falls_short: exp.Expr = of(place, count) < k
-        else:
-            parts, unsafe, flag = self._unsafe_classes(rows, lists)
-            steps += parts
-            join = exp.Join(this=named(unsafe), on=same_class(recipe, rows, unsafe), side="LEFT")
-            holds, falls_short = is_null(of(unsafe, flag)), is_not_null(of(unsafe, flag))
-            if guarded:
-                place, count = self._names.free("counted"), unlike("unsafe_rows", names)
-                unsafe_rows = self._over_class(of(unsafe, flag), rows).as_(count, quoted=True)
-                select = exp.select(*columns, unsafe_rows).from_(named(rows)).join(join)
-                steps.append(cte(place, select))
-                join, none = None, exp.Literal.number(0)
-                holds = exp.EQ(this=of(place, count), expression=none)
-        outputs = [self._shown(name, place, holds, falls_short) for name in names]
-        select = exp.select(*outputs).from_(named(place))
-        if join is not None:
-            select = select.join(join)
-        if self._only_suppressed:
-            select = select.where(falls_short)
-        elif guarded or recipe.marker is None:
-            select = select.where(holds)
-        by_name = {mapping.name: mapping for mapping in lists}
-        return with_ctes(self._ordered(select), [*map(list_cte, by_name.values()), *steps])
-
-    def _shown(self, name: str, place: str, holds: exp.Expr, falls_short: exp.Expr) -> exp.Expr:
-        value, recipe = of(place, name), self._recipe
-        if self._is_guarded:
-            shown = exp.Case(ifs=[exp.If(this=holds.copy(), true=value)])
-        elif recipe.marker is None or self._only_suppressed or name not in recipe.class_names:
-            return value
-        else:
-            marker = exp.Literal.string(recipe.marker)
-            shown = exp.Case(ifs=[exp.If(this=falls_short.copy(), true=marker)], default=value)
-        return shown.as_(name, quoted=True)
-
-    def _over_class(self, counted: exp.Expr, rows: str) -> exp.Window:
-        """A count over the rows of a row's class."""
-        values = [value for _, value in class_values(self._recipe, rows)]
-        return exp.Window(this=exp.Count(this=counted), partition_by=values)
-
-    @property
-    def _shown_names(self) -> list[str]:
-        subject = [self._subject] if self._keep_subject and self._subject is not None else []
-        return [*self._recipe.released_names, *subject]
-
-    def _unsafe_classes(self, rows: str, lists: list[Mapping]) -> tuple[list[exp.CTE], str, str]:
-        """The steps to the classes that fall short, the name of the last, and of its flag.
+    def _suppressed_by_classes(self, context: Context, lists: list[Mapping]) -> exp.Select:
+        """People and models take classes of their own, which the rows are joined with.
 
         What the population reads in addition is added to the lists.
         """
         recipe = self._recipe
-        if not recipe.models:
-            small = self._names.free("small_classes")
-            flag = unlike("is_small", recipe.class_names)
-            return [cte(small, self._small_classes(rows, flag))], small, flag
-        population = None
+        tables = {"generalized": self._names.free("generalized")}
+        context["class_columns"] = _class_columns(recipe)
+        if recipe.models:
+            scene = self._scene(tables["generalized"], lists)
+            found = unsafe_classes(scene)
+            tables |= found.tables
+            columns = found.columns
+            context |= found.context | {"unsafe_classes": "release/unsafe_classes.sql"}
+            context["class_order"] = self._class()
+        else:
+            tables["unsafe_classes"] = self._names.free("unsafe_classes")
+            columns = {"is_unsafe": unlike("is_unsafe", recipe.class_names)}
+            assert self._subject is not None
+            context["people"] = people(exp.column(self._subject, quoted=True))
+            context["unsafe_classes"] = "release/small_classes.sql"
+        rows, unsafe = tables["generalized"], tables["unsafe_classes"]
+        context["in_unsafe_class"] = in_class(recipe, rows, unsafe)
+        if self._is_guarded:
+            tables["counted"] = self._names.free("counted")
+            columns["unsafe_rows"] = unlike("unsafe_rows", self._shown_names)
+            context["class"] = self._class(rows)
+        return self._suppressed("classes", context, tables, columns)
+
+    def _scene(self, rows: str, lists: list[Mapping]) -> Scene:
+        recipe, population = self._recipe, None
         if recipe.counts_population:
             columns = [(i, as_sql) for i, as_sql in self._written if isinstance(i, Generalized)]
             population, read = population_rows(recipe, columns)
             lists += read
-        scene = Scene(
+        return Scene(
             recipe=recipe,
             names=self._names,
             rows=rows,
@@ -251,22 +209,43 @@ class _Select:
             rows_are_all=not self._only_covered,
             population=population,
         )
-        return unsafe_classes(scene)
 
-    def _small_classes(self, rows: str, flag: str) -> exp.Select:
-        classes = class_columns(self._recipe)
-        subject = None if self._subject is None else exp.column(self._subject, quoted=True)
-        return (
-            exp.select(*classes, exp.true().as_(flag, quoted=True))
-            .from_(named(rows))
-            .group_by(*ordinals(classes))
-            .having(people(subject) < exp.Literal.number(self._recipe.k))
-        )
+    def _suppressed(
+        self, by: str, context: Context, tables: dict[str, str], columns: dict[str, str]
+    ) -> exp.Select:
+        """Rows of classes that fall short are left out or marked, or are the only ones."""
+        recipe = self._recipe
+        how = "left_out"
+        if self._is_guarded:
+            how = "guarded"
+        elif recipe.marker is not None and not self._only_suppressed:
+            how = "marked"
+        context |= {
+            "names": self._shown_names,
+            "quasi": recipe.class_names,
+            "marker": recipe.marker,
+            "k": recipe.k,
+        }
+        template = f"release/{how}_by_{by}.sql"
+        select = query(template, tables=tables, columns=columns, **context)
+        if self._only_suppressed:
+            kept = select.args["where"].this
+            select.set("where", exp.Where(this=exp.Not(this=kept)))
+        return select
 
-    def _ordered(self, select: exp.Select) -> exp.Select:
+    def _class(self, rows: str | None = None) -> list[exp.Expr]:
+        """The values that rows of one class share."""
+        return [value for _, value in class_values(self._recipe, rows)]
+
+    @property
+    def _shown_names(self) -> list[str]:
+        subject = [self._subject] if self._keep_subject and self._subject is not None else []
+        return [*self._recipe.released_names, *subject]
+
+    def _order(self) -> list[exp.Expr]:
         if self._recipe.row_order is RowOrder.SHUFFLED:
-            return select.order_by(exp.Rand())
-        return select.order_by(*ordinals(self._recipe.released_names))
+            return [exp.Rand()]
+        return ordinals(self._recipe.released_names)
 
     def uncovered(self, name: str) -> exp.Query:
         (as_sql,) = (
@@ -274,37 +253,42 @@ class _Select:
             for item, as_sql in self._written
             if isinstance(item, Generalized) and item.name == name
         )
-        listed = exp.select(exp.cast(cell(name), "text").as_("value", quoted=True))
-        if as_sql.covered is not None:
-            listed = listed.where(exp.Is(this=as_sql.covered.copy(), expression=exp.true()).not_())
-        select, lists = read_from(listed, self._recipe.source, self._columns)
-        most = exp.Count(this=exp.Star()).desc()
-        ordered = select.group_by("1").order_by(most, "1").limit(MOST_LISTED)
-        return with_ctes(ordered, [list_cte(each) for each in lists])
+        covered = _covered(as_sql)
+        context, lists = read_from(self._recipe.source, self._columns, [covered])
+        select = query(
+            "release/uncovered_values.sql",
+            column=cell(name),
+            covered=covered,
+            most=MOST_LISTED,
+            **context,
+        )
+        return with_lists(select, lists)
 
     def _counts(self) -> exp.Query:
-        names = [item.name for item in self._recipe.generalized]
-        subject = self._recipe.subject
-        counted = people(None if subject is None else cell(subject))
-        counts: list[exp.Expr] = [
-            exp.Count(this=exp.Star()).as_(unlike("n_rows", names), quoted=True),
-            counted.as_(unlike("n_people", names), quoted=True),
+        covered = [
+            (item.name, _covered(as_sql))
+            for item, as_sql in self._written
+            if isinstance(item, Generalized)
         ]
-        for item, as_sql in self._written:
-            if not isinstance(item, Generalized):
-                continue
-            # Where the value is NULL, `covered` may be NULL too: only TRUE counts.
-            covered: exp.Expr = exp.Count(this=exp.Star())
-            if as_sql.covered is not None:
-                yes = exp.If(this=as_sql.covered.copy(), true=exp.Literal.number(1))
-                covered = exp.Count(this=exp.Case(ifs=[yes]))
-            missing = exp.Sub(this=exp.Count(this=exp.Star()), expression=covered)
-            counts.append(missing.as_(item.name, quoted=True))
-        select, lists = read_from(exp.select(*counts), self._recipe.source, self._columns)
-        return with_ctes(select, [list_cte(each) for each in lists])
+        names, subject = [name for name, _ in covered], self._recipe.subject
+        conditions = [condition for _, condition in covered]
+        context, lists = read_from(self._recipe.source, self._columns, conditions)
+        select = query(
+            "release/source_counts.sql",
+            columns={each: unlike(each, names) for each in ("n_rows", "n_people")},
+            people=people(None if subject is None else cell(subject)),
+            generalized=covered,
+            **context,
+        )
+        return with_lists(select, lists)
 
 
-def class_columns(recipe: Order) -> list[exp.Expr]:
+def _covered(column: Written) -> exp.Expr:
+    """Whether the value of a column belongs to a group; NULL counts as no."""
+    return exp.true() if column.covered is None else column.covered
+
+
+def _class_columns(recipe: Order) -> list[exp.Expr]:
     """The columns whose equal values make a class, as a GROUP BY by number must read them."""
     return [
         value.as_(name, quoted=True) if isinstance(value, exp.Collate) else value

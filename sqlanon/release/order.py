@@ -286,15 +286,33 @@ def refuse_smaller_k(policy: Policy, scheme: Scheme) -> None:
         )
 
 
-def header_of(order: Order, k: int | None) -> list[str]:
-    """What the comment above a release says; `k` is None where it was not measured."""
+def header_of(order: Order, k: int | None, *, guarded: bool = False) -> list[str]:
+    """What the comment above a release says; `k` is None where it was not measured.
+
+    `guarded` as for `compile_release`.
+    """
     reached = "not measured: the source holds values that are new to the scheme"
     return [
         f"release of {order.name}, written by sqlanon {version('sqlanon')}",
         f"policy {order.policy[:16]}, scheme {order.scheme[:16]}",
         f"k = {reached if k is None else k}, required {order.k}",
         *(f"required of every class: {each.describe()}" for each in order.models),
+        _suppression(order, guarded),
     ]
+
+
+def _suppression(order: Order, guarded: bool) -> str:
+    """What the SQL does with classes that fall short."""
+    unit = "rows" if order.subject is None else "people"
+    models = " and those that violate a model" if order.models else ""
+    short = f"classes of fewer than {order.k} {unit}{models}"
+    if guarded:
+        return f"leaves out {short}, whenever the view is read"
+    if not order.suppress:
+        return f"suppresses no class: publish refuses {short}"
+    if order.marker is None:
+        return f"leaves out {short}"
+    return f"marks the rows of {short} with {order.marker!r}"
 
 
 def falls_short(policy: Policy) -> list[str]:

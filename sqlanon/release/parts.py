@@ -18,7 +18,7 @@ from sqlanon.release.released_values import is_text, keeps_values
 
 
 class Names:
-    """Names of the parts of a statement: none hides a table that the statement reads."""
+    """Names of the queries of a statement: none hides a table that the statement reads."""
 
     def __init__(self, *relations: exp.Expr) -> None:
         self._taken = {SOURCE}
@@ -44,7 +44,7 @@ def of(table: str, column: str) -> exp.Column:
 
 
 def named(name: str) -> exp.Table:
-    """A table, or a part of the statement, by its name."""
+    """A table, or a query of the statement, by its name."""
     return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
@@ -75,7 +75,7 @@ def class_values(recipe: Order, table: str | None = None) -> Iterator[tuple[str,
             yield name, exact(value) if is_text(item, recipe) and not item.takes_all else value
 
 
-def same_class(recipe: Order, rows: str, classes: str) -> exp.Expr:
+def in_class(recipe: Order, rows: str, classes: str) -> exp.Expr:
     """Whether a row is in a class; NULL equals NULL there.
 
     Every condition is an equality of what cannot be NULL: PostgreSQL compares row by row for
@@ -131,6 +131,15 @@ def cte(name: str, query: exp.Query) -> exp.CTE:
     return exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
 
 
+def named_queries(name: str, select: exp.Select, comment: str) -> list[exp.CTE]:
+    """A query by its name, with a comment, after those of its own WITH."""
+    steps = list(select.ctes)
+    select.set("with_", None)
+    last = cte(name, select)
+    last.args["alias"].add_comments([f" {comment} "])
+    return [*steps, last]
+
+
 def values_cte(name: str, columns: Iterable[str], rows: list[exp.Tuple]) -> exp.CTE:
     """A list that is written into the statement."""
     titles = [exp.to_identifier(column, quoted=True) for column in columns]
@@ -143,13 +152,6 @@ def list_cte(mapping: Mapping) -> exp.CTE:
     return values_cte(mapping.name, (*mapping.keys, *mapping.released), mapping.tuples())
 
 
-def with_ctes(select: exp.Select, ctes: list[exp.CTE]) -> exp.Select:
-    """Added last and in place: sqlglot's builders copy everything at every step."""
-    if ctes:
-        select.set("with_", exp.With(expressions=ctes))
-    return select
-
-
 def number(value: int | float) -> exp.Expr:
     """A number without an exponent."""
     digits = f"{Decimal(repr(value)):f}"
@@ -157,13 +159,7 @@ def number(value: int | float) -> exp.Expr:
 
 
 def same_value(one: str, other: str, kind: Kind) -> exp.Expr:
-    """Whether two parts of the statement hold the same value; NULL equals NULL."""
-    equal = equal_value(one, other, kind)
-    return exp.and_(*equalities(equal.this, equal.expression, kind))
-
-
-def equal_value(one: str, other: str, kind: Kind) -> exp.EQ:
-    """The same for parts without NULL."""
+    """Whether two queries hold the same value; NULL equals NULL."""
     value = of(one, "value")
-    is_text = kind is Kind.TEXT
-    return exp.EQ(this=exact(value) if is_text else value, expression=of(other, "value"))
+    value_exactly = exact(value) if kind is Kind.TEXT else value
+    return exp.and_(*equalities(value_exactly, of(other, "value"), kind))

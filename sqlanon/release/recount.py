@@ -9,15 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlanon.audit import Audit, Facts, Marked
 from sqlanon.domain import Cell, Generalized, cells
 from sqlanon.engines import Engine
 from sqlanon.metrics import ReleaseCounts, recounted
-from sqlanon.release.compile import class_columns, compile_release
+from sqlanon.release.compile import compile_classes
 from sqlanon.release.order import Order
-from sqlanon.release.parts import ordinals
 from sqlanon.release.plan import ReleasePlan
 from sqlanon.release.released_values import keeps_values
 from sqlanon.release.stage import SourceCounts
@@ -37,14 +35,7 @@ def suppressed_rows(engine: Engine, plan: ReleasePlan, facts: Facts) -> dict[str
     if not missing or not (order.suppress or plan.guarded):
         return {}
     kept = replace(order, items=order.generalized, header=())
-    select = compile_release(kept, guarded=plan.guarded, only_suppressed=True).select
-    select.set("order", None)
-    columns = class_columns(order)
-    query = (
-        exp.select(*columns, exp.Count(this=exp.Star()).as_("n_rows", quoted=True))
-        .from_(select.subquery("suppressed"))
-        .group_by(*ordinals(columns))
-    )
+    query = compile_classes(kept, guarded=plan.guarded, only_suppressed=True)
     *values, rows = (_cells(column) for column in engine.fetch(query).columns)
     found: dict[str, Counts] = {}
     at = 0

@@ -1,53 +1,93 @@
-"""Rows of a source or a population as they are released, one for one."""
+"""Rows of a source or a population as they are released, one for one: release/generalized.sql."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.errors import CompileError
 from sqlanon.release.generalize import SOURCE, Mapping, Written, cell, written
-from sqlanon.release.order import Order
-from sqlanon.release.parts import Names, aliased, list_cte, named, unlike, with_ctes
+from sqlanon.release.order import Item, Order
+from sqlanon.release.parts import Names, aliased, list_cte, unlike
+from sqlanon.render import query
+
+Context = dict[str, Any]
+"""What a template is given."""
+
+
+class Lookup(NamedTuple):
+    """A list as a template joins it; `is_nearest` as an ASOF join does."""
+
+    name: str
+    condition: exp.Expr
+    is_nearest: bool
 
 
 def read_from(
-    select: exp.Select, relation: exp.Expr, written: Iterable[Written], name: str = SOURCE
-) -> tuple[exp.Select, list[Mapping]]:
-    """A SELECT whose columns are the source's, reading a relation; and the lists it is joined with.
+    relation: exp.Expr,
+    columns: Iterable[Written],
+    cells: Iterable[exp.Expr],
+    name: str = SOURCE,
+) -> tuple[Context, list[Mapping]]:
+    """What a template reads: a relation, and the lists of columns that its cells look up.
 
-    `name` is what the relation is called in the statement; the columns of `select` and of the
-    lists are written as the source's and follow.
+    `name` is what the relation is called in the statement.
     """
-    read = {column.table for column in select.find_all(exp.Column)}
-    joins: list[exp.Join] = []
-    lists = []
-    for mapping in (each.mapping for each in written):
-        if mapping is not None and mapping.name in read:
-            # DuckDB compares a row with half of the intervals in a range join.
-            on, kind = mapping.condition, "left"
-            if mapping.nearest is not None:
-                on, kind = mapping.nearest, "asof left"
-            joined = exp.select().join(named(mapping.name), on=on, join_type=kind)
-            joins += joined.args["joins"]
-            lists.append(mapping)
-    if name != SOURCE:
-        for part in (select, *joins):
-            for column in part.find_all(exp.Column):
-                if column.table == SOURCE:
-                    column.set("table", exp.to_identifier(name, quoted=True))
-    select = select.from_(aliased(relation, name))
-    if joins:
-        select.set("joins", joins)
-    return select, lists
+    read = {column.table for each in cells for column in each.find_all(exp.Column)}
+    lists = [m for each in columns if (m := each.mapping) is not None and m.name in read]
+    joined = []
+    for mapping in lists:
+        # DuckDB compares a row with half of the intervals in a range join.
+        is_nearest = mapping.nearest is not None
+        condition = mapping.condition if mapping.nearest is None else mapping.nearest
+        joined.append(Lookup(mapping.name, _reading(condition, name), is_nearest))
+    return {"source": aliased(relation, name), "lists": joined}, lists
 
 
-def covered_rows(select: exp.Select, written: Iterable[Written]) -> exp.Select:
-    """Only rows whose values all belong to a group."""
-    covered = [each.covered for each in written if each.covered is not None]
-    return select.where(*covered) if covered else select
+def _reading(expression: exp.Expr, name: str) -> exp.Expr:
+    """An expression over the source that reads the relation called `name` in its place."""
+    if name == SOURCE:
+        return expression
+    renamed = expression.copy()
+    for column in renamed.find_all(exp.Column):
+        if column.table == SOURCE:
+            column.set("table", exp.to_identifier(name, quoted=True))
+    return renamed
+
+
+def generalized(
+    relation: exp.Expr,
+    columns: Sequence[Written],
+    outputs: dict[str, exp.Expr],
+    *,
+    only_covered: bool,
+    name: str = SOURCE,
+) -> tuple[Context, list[Mapping]]:
+    """What release/generalized.sql is given for outputs by their names, and the lists it reads.
+
+    `only_covered` leaves out rows with a value that belongs to no group.
+    """
+    covered = [each.covered for each in columns if only_covered and each.covered is not None]
+    condition = exp.and_(*covered) if covered else None
+    cells = [*outputs.values(), *([] if condition is None else [condition])]
+    context, lists = read_from(relation, columns, cells, name)
+    context["released"] = {each: _reading(output, name) for each, output in outputs.items()}
+    context["covered"] = None if condition is None else _reading(condition, name)
+    return context, lists
+
+
+def with_lists(select: exp.Select, lists: Iterable[Mapping]) -> exp.Select:
+    """Writes lists above the statement that reads them.
+
+    In place, because sqlglot's builders copy everything at every step.
+    """
+    by_name = {mapping.name: mapping for mapping in lists}
+    if ctes := [list_cte(mapping) for mapping in by_name.values()]:
+        select.set("with_", exp.With(expressions=[*ctes, *select.ctes]))
+    return select
 
 
 POPULATION = "population"
@@ -59,34 +99,34 @@ def compile_population(recipe: Order) -> exp.Query:
     Rows with a value that belongs to no group are left out. Where the population has a subject,
     that is the last column.
     """
-    relation = population_of(recipe)
-    names = Names(recipe.source, relation)
+    names = Names(recipe.source, population_of(recipe))
     columns = [
         (item, written(item, recipe, names.free(f"{item.name}_map"))) for item in recipe.generalized
     ]
-    select, lists = population_rows(recipe, columns)
-    return with_ctes(select, [list_cte(each) for each in lists])
+    context, lists = population_rows(recipe, columns)
+    return with_lists(query("release/generalized.sql", **context), lists)
 
 
 def population_rows(
     recipe: Order, columns: Sequence[tuple[Generalized, Written]]
-) -> tuple[exp.Select, list[Mapping]]:
-    """The same as a part of a statement, and the lists that it reads."""
-    as_sql = [each for _, each in columns]
-    outputs = [
-        expression.copy().as_(name, quoted=True)
-        for item, each in columns
-        for name, expression in zip(item.released_names, each.outputs, strict=True)
-    ]
+) -> tuple[Context, list[Mapping]]:
+    """What release/generalized.sql is given for the population, and the lists that it reads."""
+    outputs = released_outputs(columns)
     subject = population_subject(recipe)
     if recipe.population_subject is not None and subject is not None:
-        outputs.append(cell(recipe.population_subject).as_(subject, quoted=True))
-    select = covered_rows(exp.select(*outputs), as_sql)
-    return read_from(select, population_of(recipe), as_sql, POPULATION)
+        outputs[subject] = cell(recipe.population_subject)
+    relation, as_sql = population_of(recipe), [each for _, each in columns]
+    return generalized(relation, as_sql, outputs, only_covered=True, name=POPULATION)
+
+
+def released_outputs(columns: Iterable[tuple[Item, Written]]) -> dict[str, exp.Expr]:
+    """What is released, by its name."""
+    pairs = [(item.released_names, each.outputs) for item, each in columns]
+    return {name: out for some in pairs for name, out in zip(*some, strict=True)}
 
 
 def population_subject(recipe: Order) -> str | None:
-    """What the column that tells the population's people apart is called beside the classes."""
+    """The name, beside the class columns, of the column that names the population's people."""
     if recipe.population_subject is None:
         return None
     return unlike(recipe.population_subject, recipe.class_names)

@@ -1,10 +1,4 @@
-"""The classes that violate k or a privacy model, found step by step.
-
-The steps are parts of one statement: the classes with numbers, the rows by the number of their
-class, for every sensitive column what is measured of each class, last the classes that fall
-short. The numbers follow the order of the classes, so a database that works a part out twice
-gives every class the same number again.
-"""
+"""The classes that violate k or a privacy model: what release/unsafe_classes.sql is given."""
 
 from __future__ import annotations
 
@@ -16,22 +10,21 @@ from sqlglot import exp
 from sqlanon.counting import exact
 from sqlanon.engines import Kind, is_text_once_released
 from sqlanon.release.class_statistics import ColumnRows, Rows
-from sqlanon.release.generalize import SOURCE, as_it_is, cell, is_not_null
+from sqlanon.release.generalize import SOURCE, as_it_is, cell
 from sqlanon.release.order import MeasuredColumn, Order
 from sqlanon.release.parts import (
     Names,
     aliased,
-    class_values,
-    cte,
+    in_class,
     named,
+    named_queries,
     number,
     of,
-    ordinals,
     people,
-    same_class,
     unlike,
 )
-from sqlanon.release.rows import population_subject
+from sqlanon.release.rows import Context, population_subject
+from sqlanon.render import query
 
 NO_COLUMN = MeasuredColumn("", "", Kind.TEXT)
 """Stands in for the column of models that need none; nothing of it is read."""
@@ -41,11 +34,11 @@ NO_COLUMN = MeasuredColumn("", "", Kind.TEXT)
 class Scene:
     """What is known where the classes of a release are looked at.
 
-    rows          the part of the statement with the rows as they are released
+    rows          the query with the rows as they are released
     subject       its column that names people; None where rows are people
     carried       by sensitive column the name that it has there
     rows_are_all  whether it holds every row of the source
-    population    the population by its classes, for k-map
+    population    what release/generalized.sql is given for the population, for k-map
     """
 
     recipe: Order
@@ -54,127 +47,119 @@ class Scene:
     subject: str | None
     carried: Mapping[str, str]
     rows_are_all: bool
-    population: exp.Select | None = None
+    population: Context | None = None
 
 
-def unsafe_classes(scene: Scene) -> tuple[list[exp.CTE], str, str]:
-    """The parts of the statement, the name of the last, and of its flag.
+@dataclass(frozen=True)
+class UnsafeClasses:
+    """What release/unsafe_classes.sql is given, and what its own names become."""
 
-    The last has one row per class that has fewer than k people or violates a model.
-    """
-    return _Search(scene).steps()
+    context: Context
+    tables: dict[str, str]
+    columns: dict[str, str]
+
+
+def unsafe_classes(scene: Scene) -> UnsafeClasses:
+    """The search for classes that have fewer than k people or violate a model."""
+    return _Search(scene).found()
 
 
 class _Search:
     def __init__(self, scene: Scene) -> None:
         recipe = self._recipe = scene.recipe
-        self._scene = scene
-        self._names = scene.names
+        self._scene, self._names = scene, scene.names
+        self._subject = None if scene.subject is None else exp.column(scene.subject, quoted=True)
         private = [*scene.carried.values(), *([scene.subject] if scene.subject else [])]
-        # By these names in every part that has them, so they are none of the rows' own.
-        self._number = unlike("class", [*recipe.class_names, *private])
-        self._size = unlike("people", [*recipe.class_names, self._number])
-        self._classes = self._names.free("classes")
+        # Every query that has them calls them so: they are the names of no released column.
+        number = unlike("class", [*recipe.class_names, *private])
+        self._columns = {
+            "class": number,
+            "people": unlike("people", [*recipe.class_names, number]),
+            "is_unsafe": unlike("is_unsafe", recipe.class_names),
+        }
+        self._tables = {"generalized": scene.rows, "classes": self._names.free("classes")}
+        if recipe.measured:
+            self._tables["members"] = self._names.free("members")
 
-    def steps(self) -> tuple[list[exp.CTE], str, str]:
-        recipe = self._recipe
-        ctes = [cte(self._classes, self._numbered())]
-        tables: list[str] = []
-        members = self._names.free("members") if recipe.measured else ""
-        if members:
-            ctes.append(cte(members, self._members()))
+    def found(self) -> UnsafeClasses:
+        recipe, classes = self._recipe, self._tables["classes"]
         fitting: exp.Expr = exp.Literal.number(0)
-        people_ctes: list[exp.CTE] = []
+        population: list[exp.CTE] = []
+        joined: list[str] = []
         if self._scene.population is not None:
-            everybody = self._names.free("population")
-            tables.append(self._names.free("population_counts"))
-            people_ctes = [
-                cte(everybody, self._scene.population),
-                cte(tables[0], self._fitting(everybody)),
-            ]
-            fitting = exp.Coalesce(this=of(tables[0], "people"), expressions=[fitting])
-        columns = {each.name: self._rows_of(each, members, fitting) for each in recipe.measured}
-        nothing = self._rows_of(NO_COLUMN, members, fitting)
-        short: list[exp.Expr] = [of(self._classes, self._size) < exp.Literal.number(recipe.k)]
+            population, name = self._population(self._scene.population)
+            joined.append(name)
+            fitting = exp.Coalesce(this=of(name, self._columns["people"]), expressions=[fitting])
+        size = of(classes, self._columns["people"])
+        columns = {each.name: self._rows_of(each, size, fitting) for each in recipe.measured}
+        nothing = self._rows_of(NO_COLUMN, size, fitting)
+        short: list[exp.Expr] = [size < exp.Literal.number(recipe.k)]
         for model in recipe.models:
             reached = model.released(columns.get(model.column or "", nothing))
             short += filter(None, [reached.is_infinite])
             short.append(model.violation(reached.number, number(model.limit)))
-        ctes += [*(part for each in columns.values() for part in each.ctes), *people_ctes]
-        tables = [*(name for each in columns.values() for name in each.tables), *tables]
-        unsafe = self._names.free("unsafe_classes")
-        flag = unlike("is_unsafe", recipe.class_names)
-        shown = [of(self._classes, name) for name in recipe.class_names]
-        select = exp.select(*shown, exp.true().as_(flag, quoted=True)).from_(named(self._classes))
-        for table in tables:
-            same = exp.EQ(this=of(table, self._number), expression=of(self._classes, self._number))
-            select = select.join(named(table), on=same, join_type="left")
-        ctes.append(cte(unsafe, select.where(exp.or_(*short))))
-        return ctes, unsafe, flag
+        counted = [part for each in columns.values() for part in each.ctes]
+        self._tables["unsafe_classes"] = self._names.free("unsafe_classes")
+        context: Context = {
+            "people": people(self._subject),
+            "sensitive": self._sensitive(),
+            "subject": None if self._subject is None else of(self._scene.rows, self._subject.name),
+            "in_class": in_class(recipe, self._scene.rows, classes),
+            "counted": [*counted, *population],
+            "class_names": recipe.class_names,
+            "measured": [*(name for each in columns.values() for name in each.tables), *joined],
+            "falls_short": exp.or_(*short),
+        }
+        return UnsafeClasses(context, self._tables, self._columns)
 
-    def _numbered(self) -> exp.Select:
-        """One row per class: its columns, its people and its number."""
-        values = list(class_values(self._recipe))
-        columns = [v.as_(n, quoted=True) if isinstance(v, exp.Collate) else v for n, v in values]
-        order = exp.Order(expressions=[exp.Ordered(this=value.copy()) for _, value in values])
-        numbers = exp.Window(this=exp.RowNumber(), order=order)
-        outputs = [
-            *columns,
-            people(self._subject()).as_(self._size, quoted=True),
-            numbers.as_(self._number, quoted=True),
-        ]
-        return exp.select(*outputs).from_(named(self._scene.rows)).group_by(*ordinals(columns))
-
-    def _members(self) -> exp.Select:
-        """The rows by class: whose they are, and their sensitive values."""
+    def _sensitive(self) -> list[exp.Expr]:
+        """What `members` holds beside the number of the class."""
         rows = self._scene.rows
-        outputs: list[exp.Expr] = [of(self._classes, self._number)]
+        found: list[exp.Expr] = []
         if self._scene.subject is not None:
-            outputs.append(of(rows, self._scene.subject))
+            found.append(of(rows, self._scene.subject))
         for column in self._recipe.measured:
             name = self._scene.carried[column.name]
             value = _told_apart(column, of(rows, name))
-            outputs.append(value if isinstance(value, exp.Column) else value.as_(name, quoted=True))
-        same = same_class(self._recipe, rows, self._classes)
-        select = exp.select(*outputs).from_(named(rows)).join(named(self._classes), on=same)
-        if self._scene.subject is not None:  # a row without a subject is about nobody
-            select = select.where(is_not_null(of(rows, self._scene.subject)))
-        return select
+            found.append(value if isinstance(value, exp.Column) else value.as_(name, quoted=True))
+        return found if self._recipe.measured else []
 
-    def _rows_of(self, column: MeasuredColumn, members: str, fitting: exp.Expr) -> ColumnRows:
+    def _rows_of(self, column: MeasuredColumn, size: exp.Expr, fitting: exp.Expr) -> ColumnRows:
         recipe = self._recipe
-        carried = self._scene.carried.get(column.name, column.name)
-        value = exp.column(carried, quoted=True)
+        value = exp.column(self._scene.carried.get(column.name, column.name), quoted=True)
         if self._scene.rows_are_all:
-            relation = named(self._scene.rows)
-            whole = Rows(relation, _told_apart(column, value.copy()), self._subject())
+            relation: exp.Expr = named(self._scene.rows)
+            whole = Rows(relation, _told_apart(column, value.copy()), self._subject)
         else:
             subject = None if recipe.subject is None else cell(recipe.subject)
             as_released = _told_apart(column, as_it_is(column.name, column.type))
             whole = Rows(aliased(recipe.source, SOURCE), as_released, subject)
+        members = named(self._tables.get("members", "members"))
         return ColumnRows(
             self._names,
             column,
-            self._number,
-            Rows(named(members), value, self._subject()),
+            self._columns["class"],
+            Rows(members, value, self._subject),
             whole,
-            of(self._classes, self._size),
+            size,
             fitting,
             recipe.hierarchies.get(column.name),
         )
 
-    def _fitting(self, everybody: str) -> exp.Select:
-        """How many people of the population fit each class."""
+    def _population(self, rows: Context) -> tuple[list[exp.CTE], str]:
+        """The queries that count who fits each class, and the name of the last."""
+        tables = {each: self._names.free(each) for each in ("population", "population_counts")}
+        everybody, last = tables.values()
         subject = population_subject(self._recipe)
-        counted = people(None if subject is None else of(everybody, subject))
-        select = exp.select(of(self._classes, self._number), counted.as_("people", quoted=True))
-        same = same_class(self._recipe, everybody, self._classes)
-        select = select.from_(named(everybody)).join(named(self._classes), on=same)
-        return select.group_by(*ordinals(range(1)))
-
-    def _subject(self) -> exp.Expr | None:
-        subject = self._scene.subject
-        return None if subject is None else exp.column(subject, quoted=True)
+        select = query(
+            "release/population_of_classes.sql",
+            tables={**self._tables, **tables},
+            columns=self._columns,
+            people=people(None if subject is None else of(everybody, subject)),
+            in_class=in_class(self._recipe, everybody, self._tables["classes"]),
+            **rows,
+        )
+        return named_queries(last, select, "the people of the population who fit each class"), last
 
 
 def _told_apart(column: MeasuredColumn, value: exp.Expr) -> exp.Expr:

@@ -15,7 +15,7 @@ from sqlanon.counting import Counted, encode
 from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen, cells
 from sqlanon.engines import Engine
 from sqlanon.errors import EngineError
-from sqlanon.release import Order, class_columns, compile_release, keeps_values
+from sqlanon.release import Order, compile_classes, keeps_values
 
 Flags = npt.NDArray[np.bool_]
 
@@ -74,16 +74,11 @@ def released_classes(
     The scheme must cover the values of the source. `guarded` as for `compile_release`.
     """
     labelled = by_labels(replace(recipe, items=recipe.generalized))
-    release = compile_release(labelled, guarded=guarded).select
-    release.set("order", None)
-    columns = class_columns(labelled)
-    count = exp.Count(this=exp.Star()).as_("n_rows", quoted=True)
-    numbers = [exp.Literal.number(n) for n in range(1, len(columns) + 1)]
-    query = exp.select(*columns, count).from_(release.subquery("released")).group_by(*numbers)
+    query = compile_classes(labelled, guarded=guarded)
     *fetched, counted = engine.fetch(query).columns
     rows = np.asarray(counted.cast(pa.int64()), dtype=np.int64)
     if not len(rows):
-        return ReleasedClasses(scheme, np.empty((0, len(columns)), dtype=np.int32), rows)
+        return ReleasedClasses(scheme, np.empty((0, len(fetched)), dtype=np.int32), rows)
     pairs = zip(labelled.generalized, fetched, strict=True)
     items = {item.name: (item, column) for item, column in pairs}
     groups = [_groups(*items[column.name], labelled, rows) for column in scheme.columns]

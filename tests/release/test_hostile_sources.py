@@ -21,12 +21,13 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CompileError, SchemeError
+from sqlanon.privacy.l_diversity import DistinctDiversity
 from sqlanon.release.compile import compile_release
 from sqlanon.release.dialects import release_text, statement_text
-from sqlanon.release.order import Order, Pseudonym, Verbatim
+from sqlanon.release.order import MeasuredColumn, Order, Pseudonym, Verbatim
 from sqlanon.release.released_values import released
 
-NAMES = ["generalized", "small_classes", "source", "people_map", "subject", "select", 'a"b', "x;--"]
+NAMES = ["generalized", "counted", "source", "people_map", "subject", "select", 'a"b', "x;--"]
 
 
 def connected(*statements: str) -> duckdb.DuckDBPyConnection:
@@ -63,12 +64,41 @@ def test_source_tables_with_the_names_of_our_parts(name: str, as_query: bool) ->
     assert rows(connected(created, filled), made) == [("[0, 25)", "F")] * 2
 
 
+@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("name", ["classes", "members", "unsafe_classes", "sex_counts", "counted"])
+def test_source_tables_with_the_names_of_queries_about_models(name: str, guarded: bool) -> None:
+    """Columns too: every own name of the templates is also one of a released column."""
+    table = exp.table_(name, quoted=True)
+    created = (
+        f"CREATE TABLE {table.sql('duckdb')} (age INTEGER, sex VARCHAR, people INTEGER, "
+        "class INTEGER, is_unsafe INTEGER, unsafe_rows INTEGER, value INTEGER)"
+    )
+    filled = (
+        f"INSERT INTO {table.sql('duckdb')} VALUES "
+        "(3, 'F', 1, 2, 3, 4, 5), (4, 'M', 1, 2, 3, 4, 5), "
+        "(70, 'M', 1, 2, 3, 4, 5), (71, 'M', 1, 2, 3, 4, 5)"
+    )
+    others = [Verbatim(each, "INTEGER") for each in ("people", "class", "is_unsafe", "unsafe_rows",
+                                                     "value")]  # fmt: skip
+    made = recipe(
+        age(**JOIN),
+        Verbatim("sex", "VARCHAR"),
+        *others,
+        source=table,
+        suppress=True,
+        models=(DistinctDiversity("sex", 2),),
+        sensitive=(MeasuredColumn("sex", "VARCHAR", Kind.TEXT),),
+    )
+    found = rows(connected(created, filled), made, guarded=guarded)
+    assert found == [("[0, 25)", "F", 1, 2, 3, 4, 5), ("[0, 25)", "M", 1, 2, 3, 4, 5)]
+
+
 def test_a_query_with_ctes_of_our_names() -> None:
     text = """
         WITH source AS (SELECT 3 AS age, 'F' AS sex UNION ALL SELECT 3, 'F'),
              generalized AS (FROM source), age_map AS (FROM source),
-             small_classes AS (FROM generalized)
-        SELECT small_classes.* FROM small_classes, age_map
+             counted AS (FROM generalized)
+        SELECT counted.* FROM counted, age_map
     """
     source = parse_one(text, dialect="duckdb").subquery("source")
     made = recipe(age(**JOIN), sex(), source=source, suppress=True)

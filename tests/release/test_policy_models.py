@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,31 @@ def test_models_of_a_policy(connection: duckdb.DuckDBPyConnection) -> None:
     assert header_of(order_of(policy, source, scheme()), 2)[2:] == [
         "k = 2, required 2",
         "required of every class: distinct l = 2 on 'disease'",
+        "leaves out classes of fewer than 2 rows and those that violate a model",
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "guarded", "said"),
+    [
+        ({}, False, "leaves out classes of fewer than 2 rows"),
+        ({"subject": "who"}, False, "leaves out classes of fewer than 2 people"),
+        (
+            {"suppress": False},
+            False,
+            "suppresses no class: publish refuses classes of fewer than 2 rows",
+        ),
+        ({"marker": "(few)"}, False, "marks the rows of classes of fewer than 2 rows with '(few)'"),
+        ({}, True, "leaves out classes of fewer than 2 rows, whenever the view is read"),
+    ],
+)
+def test_the_comment_says_what_happens_to_small_classes(
+    changes: dict[str, Any], guarded: bool, said: str, connection: duckdb.DuckDBPyConnection
+) -> None:
+    policy = policy_of(privacy={"k": 2})
+    source = open_lent_source(policy, connection)
+    order = replace(order_of(policy, source, scheme()), **changes)
+    assert header_of(order, 2, guarded=guarded)[-1] == said
 
 
 @pytest.mark.parametrize(

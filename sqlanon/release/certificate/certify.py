@@ -70,7 +70,8 @@ def certify(
     audit = facts.audited
     suppression = _suppression(order, source, facts, suppressed)
     losses = column_losses(order, facts, source.rows)
-    given = replace(shown(order), header=tuple(header_of(order, audit.k)))
+    header = header_of(order, audit.k, guarded=plan.guarded)
+    given = replace(shown(order), header=tuple(header))
     try:
         draft = Document(
             release=ReleaseEntry(

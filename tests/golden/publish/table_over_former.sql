@@ -13,7 +13,7 @@ SELECT
 FROM "memory"."main"."people" AS "source";
 
 CREATE TABLE "memory"."main"."sqlanon_stage" AS
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 20 AND "source"."age" < 40
@@ -33,11 +33,11 @@ WITH "generalized" AS (
     LEFT(SHA256($key_1 || SHA256($key_1 || CAST("source"."name" AS TEXT))), 32) AS "name",
     "source"."name" AS "subject"
   FROM "memory"."main"."people" AS "source"
-), "small_classes" AS (
+), "unsafe_classes" /* the classes of fewer than k people */ AS (
   SELECT
     "age" COLLATE "binary" AS "age",
     "town" COLLATE "binary" AS "town",
-    TRUE AS "is_small"
+    TRUE AS "is_unsafe"
   FROM "generalized"
   GROUP BY
     1,
@@ -52,11 +52,11 @@ SELECT
   "generalized"."name",
   "generalized"."subject"
 FROM "generalized"
-LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" = "small_classes"."age"
-  AND "generalized"."town" COLLATE "binary" = "small_classes"."town"
+LEFT JOIN "unsafe_classes"
+  ON "generalized"."age" COLLATE "binary" = "unsafe_classes"."age"
+  AND "generalized"."town" COLLATE "binary" = "unsafe_classes"."town"
 WHERE
-  "small_classes"."is_small" IS NULL
+  "unsafe_classes"."is_unsafe" IS NULL
 ORDER BY
   1,
   2,

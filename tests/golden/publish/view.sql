@@ -13,7 +13,7 @@ SELECT
 FROM "memory"."main"."people" AS "source";
 
 CREATE TEMPORARY TABLE "temp"."main"."sqlanon_stage" AS
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 20 AND "source"."age" < 40
@@ -36,7 +36,7 @@ WITH "generalized" AS (
       "source"."age" >= 20 AND "source"."age" <= 60
     )
     AND "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
-), "counted" AS (
+), "counted" /* every row with the number of rows in its class */ AS (
   SELECT
     "generalized"."age",
     "generalized"."town",
@@ -59,7 +59,7 @@ ORDER BY
   3;
 
 CREATE OR REPLACE VIEW "memory"."main"."people_anon" AS
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 20 AND "source"."age" < 40
@@ -82,7 +82,7 @@ WITH "generalized" AS (
       "source"."age" >= 20 AND "source"."age" <= 60
     )
     AND "source"."town" COLLATE "binary" IN ('Bonn', 'Lima', 'Oslo', 'Rome')
-), "counted" AS (
+), "counted" /* every row with the number of rows in its class */ AS (
   SELECT
     "generalized"."age",
     "generalized"."town",

@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -16,7 +16,7 @@ WITH "generalized" AS (
       "source"."age" >= 0 AND "source"."age" <= 90
     )
     AND "source"."sex" COLLATE "binary" IN ('F', 'M')
-), "counted" AS (
+), "counted" /* every row with the number of rows in its class */ AS (
   SELECT
     "generalized"."age",
     "generalized"."sex",

@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -18,28 +18,28 @@ WITH "generalized" AS (
       "source"."age" >= 0 AND "source"."age" <= 90
     )
     AND "source"."sex" COLLATE "C" IN ('F', 'M')
-), "small_classes" AS (
+), "unsafe_classes" /* the classes of fewer than k people */ AS (
   SELECT
     "age" COLLATE "C" AS "age",
     "sex" COLLATE "C" AS "sex",
-    TRUE AS "is_small"
+    TRUE AS "is_unsafe"
   FROM "generalized"
   GROUP BY
     1,
     2
   HAVING
     COUNT(DISTINCT "subject") < 2
-), "counted" AS (
+), "counted" /* every row with the number of rows of its class that met an unsafe class: none or all */ AS (
   SELECT
     "generalized"."age",
     "generalized"."sex",
     "generalized"."disease",
-    COUNT("small_classes"."is_small") OVER (PARTITION BY "generalized"."age" COLLATE "C", "generalized"."sex" COLLATE "C") AS "unsafe_rows"
+    COUNT("unsafe_classes"."is_unsafe") OVER (PARTITION BY "generalized"."age" COLLATE "C", "generalized"."sex" COLLATE "C") AS "unsafe_rows"
   FROM "generalized"
-  LEFT JOIN "small_classes"
-    ON "generalized"."age" COLLATE "C" = "small_classes"."age"
-    AND COALESCE("generalized"."sex", '') COLLATE "C" = COALESCE("small_classes"."sex", '')
-    AND CASE WHEN "generalized"."sex" IS NULL THEN 1 ELSE 0 END = CASE WHEN "small_classes"."sex" IS NULL THEN 1 ELSE 0 END
+  LEFT JOIN "unsafe_classes"
+    ON "generalized"."age" COLLATE "C" = "unsafe_classes"."age"
+    AND COALESCE("generalized"."sex", '') COLLATE "C" = COALESCE("unsafe_classes"."sex", '')
+    AND CASE WHEN "generalized"."sex" IS NULL THEN 1 ELSE 0 END = CASE WHEN "unsafe_classes"."sex" IS NULL THEN 1 ELSE 0 END
 )
 SELECT
   CASE WHEN "counted"."unsafe_rows" = 0 THEN "counted"."age" END AS "age",

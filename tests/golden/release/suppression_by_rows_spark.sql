@@ -1,4 +1,4 @@
-WITH `generalized` AS (
+WITH `generalized` /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN `source`.`age` >= 0 AND `source`.`age` < 25
@@ -19,7 +19,7 @@ WITH `generalized` AS (
       ELSE '(not in the scheme)'
     END AS `city`
   FROM `people` AS `source`
-), `counted` AS (
+), `counted` /* every row with the number of rows in its class */ AS (
   SELECT
     `generalized`.`age`,
     `generalized`.`city`,

@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -11,10 +11,10 @@ WITH "generalized" AS (
     END AS "age",
     "source"."person" AS "subject"
   FROM "people" AS "source"
-), "small_classes" AS (
+), "unsafe_classes" /* the classes of fewer than k people */ AS (
   SELECT
     "age" COLLATE "binary" AS "age",
-    TRUE AS "is_small"
+    TRUE AS "is_unsafe"
   FROM "generalized"
   GROUP BY
     1
@@ -24,9 +24,9 @@ WITH "generalized" AS (
 SELECT
   "generalized"."age"
 FROM "generalized"
-LEFT JOIN "small_classes"
-  ON "generalized"."age" COLLATE "binary" = "small_classes"."age"
+LEFT JOIN "unsafe_classes"
+  ON "generalized"."age" COLLATE "binary" = "unsafe_classes"."age"
 WHERE
-  "small_classes"."is_small" IS NULL
+  "unsafe_classes"."is_unsafe" IS NULL
 ORDER BY
   1;

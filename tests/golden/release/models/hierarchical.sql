@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -11,7 +11,7 @@ WITH "generalized" AS (
     END AS "age",
     "source"."disease" AS "disease"
   FROM "people" AS "source"
-), "classes" AS (
+), "classes" /* every class with its people and a number */ AS (
   SELECT
     "age" COLLATE "binary" AS "age",
     COUNT(*) AS "people",
@@ -19,14 +19,14 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "members" AS (
+), "members" /* every row as the number of its class, with its person and its sensitive values */ AS (
   SELECT
     "classes"."class",
     "generalized"."disease" COLLATE "binary" AS "disease"
   FROM "generalized"
   JOIN "classes"
     ON "generalized"."age" COLLATE "binary" = "classes"."age"
-), "disease_counts" AS (
+), "disease_counts" /* the people of each class by value */ AS (
   SELECT
     "class",
     "disease" AS "value",
@@ -36,7 +36,7 @@ WITH "generalized" AS (
   GROUP BY
     1,
     2
-), "disease_source" AS (
+), "disease_source" /* the people of the source by value */ AS (
   SELECT
     "disease" COLLATE "binary" AS "value",
     COUNT(*) AS "people",
@@ -52,7 +52,7 @@ WITH "generalized" AS (
     ('flu', 1),
     ('cold', 1),
     ('hiv', 2)) AS "disease_tree"("value", "level_1")
-), "disease_nodes" AS (
+), "disease_nodes" /* every value of the source as a node of every level */ AS (
   SELECT
     "value",
     "people",
@@ -62,16 +62,16 @@ WITH "generalized" AS (
   FROM "disease_source"
   UNION ALL
   SELECT
-    "source"."value",
-    "source"."people",
-    "source"."total",
+    "disease_source"."value",
+    "disease_source"."people",
+    "disease_source"."total",
     1 AS "level",
-    COALESCE("tree"."level_1", -"source"."leaf") AS "node"
-  FROM "disease_source" AS "source"
-  LEFT JOIN "disease_tree" AS "tree"
-    ON COALESCE("source"."value", '') COLLATE "binary" = COALESCE("tree"."value", '')
-    AND CASE WHEN "source"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "tree"."value" IS NULL THEN 1 ELSE 0 END
-), "disease_node_source" AS (
+    COALESCE("disease_tree"."level_1", -"disease_source"."leaf") AS "node"
+  FROM "disease_source"
+  LEFT JOIN "disease_tree"
+    ON COALESCE("disease_source"."value", '') COLLATE "binary" = COALESCE("disease_tree"."value", '')
+    AND CASE WHEN "disease_source"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "disease_tree"."value" IS NULL THEN 1 ELSE 0 END
+), "disease_node_source" /* the people of the source by node */ AS (
   SELECT
     "level",
     "node",
@@ -81,35 +81,39 @@ WITH "generalized" AS (
   GROUP BY
     1,
     2
-), "disease_node_counts" AS (
+), "disease_node_counts" /* the people of each class by node */ AS (
   SELECT
-    "counts"."class",
-    "nodes"."level",
-    "nodes"."node",
-    SUM("counts"."people") AS "people",
-    MAX("counts"."total") AS "total"
-  FROM "disease_counts" AS "counts"
-  JOIN "disease_nodes" AS "nodes"
-    ON COALESCE("counts"."value", '') COLLATE "binary" = COALESCE("nodes"."value", '')
-    AND CASE WHEN "counts"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "nodes"."value" IS NULL THEN 1 ELSE 0 END
+    "disease_counts"."class",
+    "disease_nodes"."level",
+    "disease_nodes"."node",
+    SUM("disease_counts"."people") AS "people",
+    MAX("disease_counts"."total") AS "total"
+  FROM "disease_counts"
+  JOIN "disease_nodes"
+    ON COALESCE("disease_counts"."value", '') COLLATE "binary" = COALESCE("disease_nodes"."value", '')
+    AND CASE WHEN "disease_counts"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "disease_nodes"."value" IS NULL THEN 1 ELSE 0 END
   GROUP BY
     1,
     2,
     3
-), "disease_levels" AS (
+), "disease_levels" /* how far each class is from the source */ AS (
   SELECT
-    "counts"."class",
+    "disease_node_counts"."class",
     CAST(SUM(
-      GREATEST("counts"."people" * "source"."total" - "counts"."total" * "source"."people", 0)
+      GREATEST(
+        "disease_node_counts"."people" * "disease_node_source"."total" - "disease_node_counts"."total" * "disease_node_source"."people",
+        0
+      )
     ) AS DOUBLE) / (
-      2 * MAX("counts"."total" * "source"."total")
+      2 * MAX("disease_node_counts"."total" * "disease_node_source"."total")
     ) AS "distance"
-  FROM "disease_node_counts" AS "counts"
-  JOIN "disease_node_source" AS "source"
-    ON "counts"."level" = "source"."level" AND "counts"."node" = "source"."node"
+  FROM "disease_node_counts"
+  JOIN "disease_node_source"
+    ON "disease_node_counts"."level" = "disease_node_source"."level"
+    AND "disease_node_counts"."node" = "disease_node_source"."node"
   GROUP BY
     1
-), "unsafe_classes" AS (
+), "unsafe_classes" /* the classes that fall short */ AS (
   SELECT
     "classes"."age",
     TRUE AS "is_unsafe"

@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -11,7 +11,7 @@ WITH "generalized" AS (
     END AS "age",
     "source"."disease" AS "disease"
   FROM "people" AS "source"
-), "classes" AS (
+), "classes" /* every class with its people and a number */ AS (
   SELECT
     "age" COLLATE "binary" AS "age",
     COUNT(*) AS "people",
@@ -19,7 +19,7 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "population" AS (
+), "population" /* one row per row of the population, by its class */ AS (
   SELECT
     CASE
       WHEN "population"."age" >= 0 AND "population"."age" < 25
@@ -34,7 +34,7 @@ WITH "generalized" AS (
   FROM "everybody" AS "population"
   WHERE
     "population"."age" >= 0 AND "population"."age" <= 90
-), "population_counts" AS (
+), "population_counts" /* the people of the population who fit each class */ AS (
   SELECT
     "classes"."class",
     COUNT(DISTINCT "population"."person") AS "people"
@@ -43,7 +43,7 @@ WITH "generalized" AS (
     ON "population"."age" COLLATE "binary" = "classes"."age"
   GROUP BY
     1
-), "unsafe_classes" AS (
+), "unsafe_classes" /* the classes that fall short */ AS (
   SELECT
     "classes"."age",
     TRUE AS "is_unsafe"

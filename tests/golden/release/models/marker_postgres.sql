@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -11,7 +11,7 @@ WITH "generalized" AS (
     END AS "age",
     "source"."disease" AS "disease"
   FROM "people" AS "source"
-), "classes" AS (
+), "classes" /* every class with its people and a number */ AS (
   SELECT
     "age" COLLATE "C" AS "age",
     COUNT(*) AS "people",
@@ -19,14 +19,14 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "members" AS (
+), "members" /* every row as the number of its class, with its person and its sensitive values */ AS (
   SELECT
     "classes"."class",
     "generalized"."disease" COLLATE "C" AS "disease"
   FROM "generalized"
   JOIN "classes"
     ON "generalized"."age" COLLATE "C" = "classes"."age"
-), "disease_counts" AS (
+), "disease_counts" /* the people of each class by value */ AS (
   SELECT
     "class",
     "disease" AS "value",
@@ -36,7 +36,7 @@ WITH "generalized" AS (
   GROUP BY
     1,
     2
-), "disease_source" AS (
+), "disease_source" /* the people of the source by value */ AS (
   SELECT
     "disease" COLLATE "C" AS "value",
     COUNT(*) AS "people",
@@ -44,7 +44,7 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "disease_measures" AS (
+), "disease_measures" /* what the models of this column need of each class */ AS (
   SELECT
     "disease_counts"."class",
     MAX(
@@ -58,7 +58,7 @@ WITH "generalized" AS (
     AND CASE WHEN "disease_counts"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "disease_source"."value" IS NULL THEN 1 ELSE 0 END
   GROUP BY
     1
-), "unsafe_classes" AS (
+), "unsafe_classes" /* the classes that fall short */ AS (
   SELECT
     "classes"."age",
     TRUE AS "is_unsafe"

@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN "source"."age" >= 0 AND "source"."age" < 25
@@ -12,7 +12,7 @@ WITH "generalized" AS (
     "source"."disease" AS "disease",
     "source"."salary" AS "salary"
   FROM "people" AS "source"
-), "classes" AS (
+), "classes" /* every class with its people and a number */ AS (
   SELECT
     "age" COLLATE "binary" AS "age",
     COUNT(*) AS "people",
@@ -20,7 +20,7 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "members" AS (
+), "members" /* every row as the number of its class, with its person and its sensitive values */ AS (
   SELECT
     "classes"."class",
     "generalized"."disease" COLLATE "binary" AS "disease",
@@ -28,7 +28,7 @@ WITH "generalized" AS (
   FROM "generalized"
   JOIN "classes"
     ON "generalized"."age" COLLATE "binary" = "classes"."age"
-), "disease_counts" AS (
+), "disease_counts" /* the people of each class by value */ AS (
   SELECT
     "class",
     "disease" AS "value",
@@ -38,7 +38,7 @@ WITH "generalized" AS (
   GROUP BY
     1,
     2
-), "disease_measures" AS (
+), "disease_measures" /* what the models of this column need of each class */ AS (
   SELECT
     "disease_counts"."class",
     MAX("disease_counts"."people") AS "most",
@@ -46,7 +46,7 @@ WITH "generalized" AS (
   FROM "disease_counts"
   GROUP BY
     1
-), "salary_counts" AS (
+), "salary_counts" /* the people of each class by value */ AS (
   SELECT
     "class",
     "salary" AS "value",
@@ -55,7 +55,7 @@ WITH "generalized" AS (
   GROUP BY
     1,
     2
-), "salary_source" AS (
+), "salary_source" /* the people of the source by value */ AS (
   SELECT
     "salary" AS "value",
     COUNT(*) AS "people",
@@ -63,14 +63,14 @@ WITH "generalized" AS (
   FROM "generalized"
   GROUP BY
     1
-), "salary_places" AS (
+), "salary_places" /* the values of the source in order, each with the people before it */ AS (
   SELECT
     "value",
     "total",
     ROW_NUMBER() OVER (ORDER BY "value" IS NULL, "value") AS "place",
     SUM("people") OVER (ORDER BY "value" IS NULL, "value") - "people" AS "before"
   FROM "salary_source"
-), "salary_line" AS (
+), "salary_line" /* with the sum of these people up to each value */ AS (
   SELECT
     "value",
     "total",
@@ -78,19 +78,19 @@ WITH "generalized" AS (
     "before",
     SUM("before") OVER (ORDER BY "place" ASC) AS "area"
   FROM "salary_places"
-), "salary_held" AS (
+), "salary_held" /* the values of each class; mark: so many people of the source have the share of the class so far */ AS (
   SELECT
-    "counts"."class",
-    "line"."total",
-    "line"."place",
-    "line"."area",
-    "counts"."people",
-    SUM("counts"."people") OVER (PARTITION BY "counts"."class" ORDER BY "line"."place" ASC) * "line"."total" // SUM("counts"."people") OVER (PARTITION BY "counts"."class") AS "mark"
-  FROM "salary_counts" AS "counts"
-  JOIN "salary_line" AS "line"
-    ON COALESCE("counts"."value", 0) = COALESCE("line"."value", 0)
-    AND CASE WHEN "counts"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "line"."value" IS NULL THEN 1 ELSE 0 END
-), "salary_marks" AS (
+    "salary_counts"."class",
+    "salary_line"."total",
+    "salary_line"."place",
+    "salary_line"."area",
+    "salary_counts"."people",
+    SUM("salary_counts"."people") OVER (PARTITION BY "salary_counts"."class" ORDER BY "salary_line"."place" ASC) * "salary_line"."total" // SUM("salary_counts"."people") OVER (PARTITION BY "salary_counts"."class") AS "mark"
+  FROM "salary_counts"
+  JOIN "salary_line"
+    ON COALESCE("salary_counts"."value", 0) = COALESCE("salary_line"."value", 0)
+    AND CASE WHEN "salary_counts"."value" IS NULL THEN 1 ELSE 0 END = CASE WHEN "salary_line"."value" IS NULL THEN 1 ELSE 0 END
+), "salary_marks" /* the places of the source and the marks of the classes, on one scale of people */ AS (
   SELECT
     NULL AS "class",
     "total",
@@ -106,14 +106,14 @@ WITH "generalized" AS (
     NULL,
     NULL
   FROM "salary_held"
-), "salary_turns" AS (
+), "salary_turns" /* for every mark the last value that begins there or before */ AS (
   SELECT
     "class",
     "total",
     MAX("place") OVER (ORDER BY "mark" ASC) AS "place",
     MAX("area") OVER (ORDER BY "mark" ASC) AS "area"
   FROM "salary_marks"
-), "salary_stops" AS (
+), "salary_stops" /* the values and the turns of each class; its last turn is the last place of all */ AS (
   SELECT
     "class",
     "total",
@@ -130,8 +130,8 @@ WITH "generalized" AS (
     0
   FROM "salary_turns"
   WHERE
-    NOT "class" IS NULL
-), "salary_steps" AS (
+    "class" IS NOT NULL
+), "salary_steps" /* with the next stop, and the people of the class so far */ AS (
   SELECT
     "class",
     "total",
@@ -147,7 +147,7 @@ WITH "generalized" AS (
     2,
     3,
     4
-), "salary_order" AS (
+), "salary_order" /* how far each class is from the source */ AS (
   SELECT
     "class",
     CAST(MIN("class_total" * "area") + COALESCE(
@@ -167,7 +167,7 @@ WITH "generalized" AS (
   FROM "salary_steps"
   GROUP BY
     1
-), "unsafe_classes" AS (
+), "unsafe_classes" /* the classes that fall short */ AS (
   SELECT
     "classes"."age",
     TRUE AS "is_unsafe"

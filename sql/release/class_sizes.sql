@@ -1,0 +1,7 @@
+-- reads:  a release, as the query that builds it, so that the release need not be built
+-- yields: one row per class: its quasi-identifiers, and how many rows it has
+SELECT
+  {{ class_columns | cells }},
+  COUNT(*) AS n_rows
+FROM {{ release | sql }}
+GROUP BY {{ class_columns | ordinals }}

@@ -1,0 +1,31 @@
+-- reads:  the source, whenever the view is read
+-- yields: the rows of a view, without the classes that have too few people or violate a model
+-- The database may evaluate the conditions of whoever reads a view before those of the view, on
+-- rows that it leaves out. They see nothing but NULL there: every column is in a CASE on a count
+-- over the row's class, and no condition on the result of a window is evaluated below the window.
+-- A condition on a joined column could be evaluated early, so the rows that met an unsafe class
+-- are counted by a window too.
+WITH
+-- one row per row of the source, as it is released
+generalized AS (
+{% include "release/generalized.sql" %}
+
+),
+{% include unsafe_classes %}
+
+,
+-- every row with the number of rows of its class that met an unsafe class: none or all
+counted AS (
+  SELECT
+    {{ names | names("generalized") }},
+    COUNT(unsafe_classes.is_unsafe) OVER (PARTITION BY {{ class | cells }}) AS unsafe_rows
+  FROM generalized
+  LEFT JOIN unsafe_classes ON {{ in_unsafe_class | sql }}
+)
+SELECT
+{% for name in names %}
+  CASE WHEN counted.unsafe_rows = 0 THEN counted.{{ name | identifier }} END AS {{ name | identifier }},
+{% endfor %}
+FROM counted
+WHERE counted.unsafe_rows = 0
+ORDER BY {{ order | cells }}

@@ -1,0 +1,25 @@
+-- reads:  the source, whenever the view is read
+-- yields: the rows of a view, without the classes of fewer than k rows
+-- The database may evaluate the conditions of whoever reads a view before those of the view, on
+-- rows that it leaves out. They see nothing but NULL there: every column is in a CASE on a count
+-- over the row's class, and no condition on the result of a window is evaluated below the window.
+WITH
+-- one row per row of the source, as it is released
+generalized AS (
+{% include "release/generalized.sql" %}
+
+),
+-- every row with the number of rows in its class
+counted AS (
+  SELECT
+    {{ names | names("generalized") }},
+    COUNT(*) OVER (PARTITION BY {{ class | cells }}) AS people
+  FROM generalized
+)
+SELECT
+{% for name in names %}
+  CASE WHEN counted.people >= {{ k }} THEN counted.{{ name | identifier }} END AS {{ name | identifier }},
+{% endfor %}
+FROM counted
+WHERE counted.people >= {{ k }}
+ORDER BY {{ order | cells }}
