@@ -18,5 +18,5 @@ from sqlanon.audit.requirements import CheckResult, KAnonymity, Requirement, Sat
 from sqlanon.audit.sensitive_values import Sensitive, finite, settled
 from sqlanon.audit.smallest_classes import Listing, smallest_classes
 from sqlanon.audit.staged_release import Expected, Facts, Marked, verify_release
-from sqlanon.audit.table_hash import table_hash
+from sqlanon.audit.table_hash import HASH_VERSION, HashVersion, table_hash
 from sqlanon.audit.value_profiles import Reference, reference_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.cells import column, compared, described, people, person
+from sqlanon.audit.cells import column, compared, described, one_person, people, person
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
 from sqlanon.render import render
@@ -227,7 +227,7 @@ def rows_unique_over_each(
                 [compared(info) for info in described(source, columns)]
                 for columns in lists[start : start + MOST_AT_ONCE]
             ],
-            one_person=_one_person(None if subject is None else _person(source, subject)),
+            one_person=one_person(None if subject is None else _person(source, subject)),
         )
         answer = source.engine.fetch(query).sort_by("place")
         found += map(int, answer["n_rows"].to_pylist())
@@ -286,13 +286,6 @@ def held_values(
     )
     *values, rows, marked = (each.to_pylist() for each in source.engine.fetch(query).columns)
     return HeldValues(tuple(zip(*values, strict=True)), tuple(rows), tuple(marked))
-
-
-def _one_person(subject: exp.Expr | None) -> exp.Expr:
-    """Whether a group of rows is of one person; cheaper than counting distinct subjects."""
-    if subject is None:
-        return exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
-    return exp.EQ(this=exp.Min(this=subject), expression=exp.Max(this=subject.copy()))
 
 
 def _person(source: Source, name: str) -> exp.Expr:

@@ -113,7 +113,10 @@ class _Rewriting:
             self._fetch(exp.select(exp.Count(this=exp.Star()).as_("n")).from_(table))[0]["n"]
             for table in (old, new)
         ]
-        hashes = [table_hash(Source.of(self._engine, table), names) for table in (old, new)]
+        # Tables of a user may be of any size, with cells of any size: row by row.
+        hashes = [
+            table_hash(Source.of(self._engine, table), names, grouped=False) for table in (old, new)
+        ]
         if counts[0] != counts[1] or hashes[0] != hashes[1]:
             raise PublishError(
                 f"The new file differs from {self._old} in the rows of table {row['name']!r}. "
