@@ -61,20 +61,20 @@ def compile_release(
     *,
     guarded: bool = False,
     keep_subject: bool = False,
-    only_suppressed: bool = False,
+    unsuppressed: bool = False,
 ) -> Compiled:
     """The SELECT of a release.
 
     `guarded` leaves out classes that fall short whatever the recipe says, and values that belong
     to no group, so that a view shows no small class when its source changes. Conditions of
     whoever reads the view see NULL in place of what it leaves out. `keep_subject` adds the
-    subject, for a staged table that is still to be verified. `only_suppressed` yields the rows of
-    the classes that fall short instead of the others, as they would be written if they did not.
+    subject, for a staged table that is still to be verified. `unsuppressed` yields all rows, as
+    they would be written if no class fell short.
     """
     if not recipe.generalized:
         raise CompileError("there is no quasi-identifier; give at least one column that role")
     check_labels(recipe, guarded=guarded)
-    return _Select(recipe, guarded, keep_subject, only_suppressed).compiled()
+    return _Select(recipe, guarded, keep_subject, unsuppressed).compiled()
 
 
 def compile_uncovered(recipe: Order, name: str) -> exp.Query:
@@ -88,12 +88,11 @@ class _Select:
         recipe: Order,
         guarded: bool,
         keep_subject: bool,
-        only_suppressed: bool,
+        unsuppressed: bool,
     ) -> None:
         self._recipe = recipe
-        self._is_guarded = guarded and not only_suppressed
-        self._suppress = guarded or recipe.suppress or only_suppressed
-        self._only_suppressed = only_suppressed
+        self._is_guarded = guarded and not unsuppressed
+        self._suppress = (guarded or recipe.suppress) and not unsuppressed
         self._only_covered = guarded or recipe.unseen is Unseen.LEAVE_OUT
         relations = [recipe.source, *([] if recipe.population is None else [recipe.population])]
         self._names = Names(*relations)
@@ -159,7 +158,7 @@ class _Select:
         return [as_sql for _, as_sql in self._written]
 
     def _suppressed(self) -> exp.Select:
-        """Rows of classes that fall short are left out or marked, or are the only ones.
+        """Rows of classes that fall short are left out or marked.
 
         A window counts the rows of a class beside each of them. People and models take classes
         of their own, which the rows are joined with.
@@ -199,9 +198,7 @@ class _Select:
         select = exp.select(*outputs).from_(named(place))
         if join is not None:
             select = select.join(join)
-        if self._only_suppressed:
-            select = select.where(falls_short)
-        elif guarded or recipe.marker is None:
+        if guarded or recipe.marker is None:
             select = select.where(holds)
         by_name = {mapping.name: mapping for mapping in lists}
         return with_ctes(self._ordered(select), [*map(list_cte, by_name.values()), *steps])
@@ -210,7 +207,7 @@ class _Select:
         value, recipe = of(place, name), self._recipe
         if self._is_guarded:
             shown = exp.Case(ifs=[exp.If(this=holds.copy(), true=value)])
-        elif recipe.marker is None or self._only_suppressed or name not in recipe.class_names:
+        elif recipe.marker is None or name not in recipe.class_names:
             return value
         else:
             marker = exp.Literal.string(recipe.marker)
