@@ -542,7 +542,7 @@ def _compared(source: Source, certificate: Certificate) -> Recheck:
         audited, missing = _audited(source, certificate)
     hashed, unique = None, None
     if set(certificate.columns) <= set(names):
-        hashed = table_hash(source, certificate.columns)
+        hashed = table_hash(source, certificate.columns, certificate.document.release.hash_version)
         if audited is not None:
             unique = _unique(source, certificate, audited)
     groups = {

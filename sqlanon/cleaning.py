@@ -135,11 +135,10 @@ def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[list[Path]], Engin
 
 def _found(engine: Engine, each: UnfinishedCertificate) -> str | None:
     """The hash of what the target holds; None where it is not here."""
-    columns = each.certificate.columns
     file = Path(each.target)
     if file.is_absolute():
-        return file_holds(engine, file, columns)
+        return file_holds(engine, file, each.certificate)
     try:
-        return table_holds(engine, parse_table(each.target), columns)
+        return table_holds(engine, parse_table(each.target), each.certificate)
     except EngineError:
         return None

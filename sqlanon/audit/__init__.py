@@ -17,4 +17,4 @@ from sqlanon.audit.people import Population
 from sqlanon.audit.sensitive_values import Reference, Sensitive, finite, reference_of, settled
 from sqlanon.audit.smallest_classes import Listing, smallest_classes
 from sqlanon.audit.staged_release import Expected, Facts, Marked, verify_release
-from sqlanon.audit.table_hash import table_hash
+from sqlanon.audit.table_hash import HASH_VERSION, HashVersion, table_hash

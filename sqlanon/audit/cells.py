@@ -25,6 +25,13 @@ def people(subject: exp.Expr | None) -> exp.Expr:
     return exp.Count(this=exp.Distinct(expressions=[subject.copy()]))
 
 
+def one_person(subject: exp.Expr | None) -> exp.Expr:
+    """Whether a group of rows is of one person; cheaper than counting distinct subjects."""
+    if subject is None:
+        return exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    return exp.EQ(this=exp.Min(this=subject), expression=exp.Max(this=subject.copy()))
+
+
 def compared(info: ColumnInfo) -> exp.Expr:
     """A column as GROUP BY and DISTINCT must see it.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.cells import column, compared, described, people, person
+from sqlanon.audit.cells import column, compared, described, one_person, people, person
 from sqlanon.audit.queries import fetch
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
@@ -223,7 +223,7 @@ def rows_unique_over_each(
             source.relation,
             "unique_rows.sql",
             lists=[_cells("q", source, names) for names in lists[start : start + MOST_AT_ONCE]],
-            one_person=_one_person(None if subject is None else _person(source, subject)),
+            one_person=one_person(None if subject is None else _person(source, subject)),
         )
         found += map(int, answer.sort_by("place")["n_rows"].to_pylist())
     return found
@@ -297,13 +297,6 @@ def _sum(number: exp.Expr) -> exp.Expr:
     """A sum in 64 bits, 0 without rows."""
     total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.convert(0)])
     return exp.cast(total, "bigint")
-
-
-def _one_person(subject: exp.Expr | None) -> exp.Expr:
-    """Whether a group of rows is of one person; cheaper than counting distinct subjects."""
-    if subject is None:
-        return exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
-    return exp.EQ(this=exp.Min(this=subject), expression=exp.Max(this=subject.copy()))
 
 
 def _person(source: Source, name: str) -> exp.Expr:

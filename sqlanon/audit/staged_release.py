@@ -25,6 +25,7 @@ from sqlanon.audit.column_findings import (
 from sqlanon.audit.people import Population, people_of
 from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Reference
+from sqlanon.audit.table_hash import hashed_rows
 from sqlanon.domain import Hierarchy, Value
 from sqlanon.engines import ColumnInfo, Engine, Source
 from sqlanon.errors import CheckError, HierarchyError, SubjectError
@@ -68,6 +69,7 @@ class Expected:
     homogeneity     why such columns are accepted
     pairs           quasi-identifiers that are the two bounds of one column
     label           the column that is released to be predicted
+    as_texts        whether the release will hold the texts of the values, whose hash is another
     """
 
     columns: tuple[str, ...]
@@ -92,6 +94,7 @@ class Expected:
     homogeneity: str | None = None
     pairs: tuple[tuple[str, ...], ...] = ()
     label: str | None = None
+    as_texts: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Facts:
     marked       rows that are in it with a marker in every quasi-identifier
     held         by quasi-identifier, or pair of bounds, its values with their rows
     of_majority  rows that have the most frequent label of their class; None without a label
-    hash         of the rows as they are released; "" until it is known where to
+    hash         of the rows as they are released; "" where texts of them will be
     findings     by verbatim column what is wrong with it, accepted or not
     unique_rows  rows whose combination over all released columns nobody else has
     """
@@ -140,6 +143,11 @@ class Facts:
     @property
     def holds(self) -> bool:
         return not self.problems
+
+    @property
+    def rows_repeat(self) -> bool:
+        """Whether most rows are equal to another one, so that equal ones are hashed once."""
+        return 2 * self.unique_rows < self.audited.rows
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -193,7 +201,7 @@ class _Verifier:
         self._check_uncovered()
         self._check_pseudonyms()
         findings = self._check_verbatim()
-        unique = self._count_unique(rows)
+        unique, hashed = self._count_unique(rows)
         return Facts(
             audited,
             left_out,
@@ -204,6 +212,7 @@ class _Verifier:
             self.marked,
             held,
             None if audited is None else self._of_majority(),
+            hashed,
         )
 
     def _check_columns(self) -> None:
@@ -409,17 +418,22 @@ class _Verifier:
                     self.problems.append(finding.refusal(is_pseudonym=is_pseudonym))
         return {name: tuple(findings) for name, findings in found.items()}
 
-    def _count_unique(self, rows: int) -> int:
+    def _count_unique(self, rows: int) -> tuple[int, str]:
+        """The rows that are unique, and the hash of all of them, if that is the release's."""
         if not self.released:
-            return 0
-        (unique,) = self._unique_over([self.released])
+            return 0, ""
+        if self.expected.as_texts:
+            (unique,), hashed = self._unique_over([self.released]), ""
+        else:
+            found = hashed_rows(self.source, self.released, subject=self.subject)
+            unique, hashed = found.unique, found.hash
         if unique:
             whose = "no other row" if self.subject is None else "no other person"
             self.warnings.append(
                 f"{unique:,} of {counted(rows, 'row')} ({unique / rows:.1%}) have a combination "
                 f"of all released columns that {whose} has{self._responsible(unique, rows)}"
             )
-        return unique
+        return unique, hashed
 
     def _responsible(self, unique: int, rows: int) -> str:
         """The columns without which far fewer rows would be unique, in words.

@@ -202,11 +202,17 @@ class DuckDBEngine:
         self.complete(relation)
         return relation
 
-    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
-        # HUGEINT, the type of the sum, holds 2^63 rows of these.
+    def number_of(self, digits: exp.Expr) -> exp.Expr:
         written = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
-        number = exp.cast(written, exp.DataType.Type.UBIGINT)
-        return exp.cast(exp.Sum(this=number), "text")
+        number = exp.cast(written, exp.DataType.Type.UINT)
+        return exp.cast(number, exp.DataType.Type.INT128)
+
+    def text_of_float(self, value: exp.Expr) -> exp.Expr:
+        bits = exp.cast(exp.cast(value, exp.DataType.Type.DOUBLE), exp.DataType.Type.BIT)
+        whole = exp.cast(bits, exp.DataType.Type.BIGINT)
+        # NaN have many forms, with a sign too.
+        nan = exp.If(this=exp.IsNan(this=value.copy()), true=exp.Literal.string("nan"))
+        return exp.Case(ifs=[nan], default=exp.cast(whole, "text"))
 
     def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
         half = "MD5_NUMBER_UPPER" if second else "MD5_NUMBER_LOWER"

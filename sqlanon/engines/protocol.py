@@ -257,10 +257,15 @@ class Engine(Protocol):
     def table(self, name: str) -> exp.Table:
         """The table that a name of a policy means: table, schema.table or with its catalog."""
 
-    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
-        """The text of a sum over all rows: 16 hexadecimal digits as a number without a sign.
+    def number_of(self, digits: exp.Expr) -> exp.Expr:
+        """Eight hexadecimal digits as a number without a sign.
 
-        It must not overflow for any number of rows.
+        It must not overflow when it is multiplied by a number of rows and added up.
+        """
+
+    def text_of_float(self, value: exp.Expr) -> exp.Expr:
+        """A number with a floating point as text: the 64 bits of its double, read as a whole
+        number with a sign. Every NaN is the text nan; NULL stays NULL.
         """
 
     def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:

@@ -49,28 +49,25 @@ def compile_release(
     *,
     guarded: bool = False,
     keep_subject: bool = False,
-    only_suppressed: bool = False,
+    unsuppressed: bool = False,
 ) -> Compiled:
     """The SELECT of a release.
 
     `guarded` leaves out classes that fall short whatever the recipe says, and values that belong
     to no group, so that a view shows no small class when its source changes. Conditions of
     whoever reads the view see NULL in place of what it leaves out. `keep_subject` adds the
-    subject, for a staged table that is still to be verified. `only_suppressed` yields the rows of
-    the classes that fall short instead of the others, as they would be written if they did not.
+    subject, for a staged table that is still to be verified. `unsuppressed` yields all rows, as
+    they would be written if no class fell short.
     """
     if not recipe.generalized:
         raise CompileError("there is no quasi-identifier; give at least one column that role")
     check_labels(recipe, guarded=guarded)
-    return _Compilation(recipe, guarded, keep_subject, only_suppressed).compiled()
+    return _Compilation(recipe, guarded, keep_subject, unsuppressed).compiled()
 
 
-def compile_classes(
-    recipe: Order, *, guarded: bool = False, only_suppressed: bool = False
-) -> exp.Query:
-    """Counts the rows of each class of a release; the options as for `compile_release`."""
-    options = {"guarded": guarded, "only_suppressed": only_suppressed}
-    release = compile_release(recipe, **options).select
+def compile_classes(recipe: Order, *, guarded: bool = False) -> exp.Query:
+    """Counts the rows of each class of a release; `guarded` as for `compile_release`."""
+    release = compile_release(recipe, guarded=guarded).select
     release.set("order", None)
     return query(
         "release/class_sizes.sql",
@@ -92,12 +89,11 @@ class _Compilation:
         recipe: Order,
         guarded: bool,
         keep_subject: bool,
-        only_suppressed: bool,
+        unsuppressed: bool,
     ) -> None:
         self._recipe = recipe
-        self._is_guarded = guarded and not only_suppressed
-        self._suppress = guarded or recipe.suppress or only_suppressed
-        self._only_suppressed = only_suppressed
+        self._is_guarded = guarded and not unsuppressed
+        self._suppress = (guarded or recipe.suppress) and not unsuppressed
         self._only_covered = guarded or recipe.unseen is Unseen.LEAVE_OUT
         relations = [recipe.source, *([] if recipe.population is None else [recipe.population])]
         self._names = Names(*relations)
@@ -213,12 +209,12 @@ class _Compilation:
     def _suppressed(
         self, by: str, context: Context, tables: dict[str, str], columns: dict[str, str]
     ) -> exp.Select:
-        """Rows of classes that fall short are left out or marked, or are the only ones."""
+        """Rows of classes that fall short are left out or marked."""
         recipe = self._recipe
         how = "left_out"
         if self._is_guarded:
             how = "guarded"
-        elif recipe.marker is not None and not self._only_suppressed:
+        elif recipe.marker is not None:
             how = "marked"
         context |= {
             "names": self._shown_names,
@@ -227,11 +223,7 @@ class _Compilation:
             "k": recipe.k,
         }
         template = f"release/{how}_by_{by}.sql"
-        select = query(template, tables=tables, columns=columns, **context)
-        if self._only_suppressed:
-            kept = select.args["where"].this
-            select.set("where", exp.Where(this=exp.Not(this=kept)))
-        return select
+        return query(template, tables=tables, columns=columns, **context)
 
     def _class(self, rows: str | None = None) -> list[exp.Expr]:
         """The values that rows of one class share."""

@@ -44,7 +44,7 @@ class Export:
 
     def statement(self, path: Path) -> str:
         """The COPY that writes the file."""
-        if not _is_csv(path):
+        if not is_csv(path):
             return render(
                 "release/copy_parquet.sql",
                 select=exp.select(*map(_column, self._names)).from_(self._table.copy()),
@@ -54,14 +54,13 @@ class Export:
         quoted = [c.name for c in self._columns if c.kind in (Kind.TEXT, None)]
         return render("release/copy_csv.sql", select=self._texts(), path=str(path), quoted=quoted)
 
-    def hash(self) -> str:
-        """The hash that the file must have."""
-        columns = tuple(self._columns)
-        relation: exp.Expr = self._table
-        if _is_csv(self.file):
-            columns = tuple(replace(c, kind=Kind.TEXT, type="TEXT") for c in columns)
-            relation = self._texts().subquery("texts")
-        return table_hash(Source(self._engine, relation, "the release", columns), self._names)
+    def hash(self, facts: Facts) -> str:
+        """The hash that the file must have: of a Parquet file, that of the verified rows."""
+        if not is_csv(self.file):
+            return facts.hash
+        columns = tuple(replace(c, kind=Kind.TEXT, type="TEXT") for c in self._columns)
+        texts = Source(self._engine, self._texts().subquery("texts"), "the release", columns)
+        return table_hash(texts, self._names, grouped=facts.rows_repeat)
 
     def write(self, private: PrivateFolder) -> None:
         """Writes the file into a private folder beside its place."""
@@ -77,13 +76,13 @@ class Export:
     def check(self, facts: Facts) -> None:
         """Reads the file back: the same rows, and classes of the same sizes."""
         path = self._written
-        if _is_csv(path):
+        if is_csv(path):
             with path.open(newline="", encoding="utf-8") as file:
                 header = next(csv.reader(file), [])
             if header != list(self._names):
                 raise self._differs("its header names other columns")
         found = Source.of(self._engine, written_file(path, self._names), "the written file")
-        if table_hash(found, self._names) != facts.hash:
+        if table_hash(found, self._names, grouped=facts.rows_repeat) != facts.hash:
             raise self._differs(self._changed_types(found))
         staged = facts.audited
         if audit(found, staged.quasi).by_rows.sizes != staged.by_rows.sizes:
@@ -107,7 +106,7 @@ def unheld_types(path: Path, columns: Iterable[tuple[str, str]]) -> str | None:
 
     `columns` are names and types; None where the format is known to lack none of them.
     """
-    if _is_csv(path):
+    if is_csv(path):
         return None
     before = dict(columns)
     after = {name: LOST_IN_PARQUET.get(type_, type_) for name, type_ in before.items()}
@@ -130,14 +129,14 @@ def _no_such_types(before: Mapping[str, str], after: Mapping[str, str]) -> str |
 
 def written_file(path: Path, names: tuple[str, ...]) -> exp.Expr:
     """The rows of a file that an Export wrote, those of a CSV file as texts."""
-    name = "read_csv.sql" if _is_csv(path) else "read_parquet.sql"
+    name = "read_csv.sql" if is_csv(path) else "read_parquet.sql"
     text = render(f"release/{name}", path=file_pattern(path), names=list(names))
     return exp.maybe_parse(text, dialect=NATIVE).subquery("written")
 
 
 def is_marked(engine: Engine, path: Path) -> bool:
     """Whether a Parquet file says of itself that it is a release; a CSV file cannot."""
-    if _is_csv(path):
+    if is_csv(path):
         return False
     text = render("release/parquet_mark.sql", path=file_pattern(path), mark=RELEASE_COMMENT)
     try:
@@ -146,7 +145,8 @@ def is_marked(engine: Engine, path: Path) -> bool:
         return False  # no Parquet file at all
 
 
-def _is_csv(path: Path) -> bool:
+def is_csv(path: Path) -> bool:
+    """Whether a release is written as text."""
     return path.suffix.lower() == ".csv"
 
 

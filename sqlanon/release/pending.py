@@ -224,11 +224,12 @@ def _marked(private: Path) -> Path | None:
 
 
 def finish_certificates(
-    folder: Path, target: str, hash_of: Callable[[Sequence[str]], str | None]
+    folder: Path, target: str, hash_of: Callable[[Certificate], str | None]
 ) -> list[str]:
     """Settles what killed runs left of one target's certificates; answers with what to tell.
 
-    `hash_of` is the hash of the columns that the target holds now, None where it has none.
+    `hash_of` hashes what the target holds now as a certificate says; None where it has other
+    columns, or does not exist.
     """
     told = []
     remove_incomplete(folder)
@@ -240,7 +241,7 @@ def finish_certificates(
             continue
         # What a view showed when it was certified cannot be seen any more.
         is_view = each.certificate.document.release.mode is Mode.VIEW
-        found = hash_of(each.certificate.columns)
+        found = hash_of(each.certificate)
         if each.settle(found, remove_others=not is_view) is Settled.FINISHED:
             release = each.certificate.document.release.id
             told.append(
@@ -250,19 +251,21 @@ def finish_certificates(
     return told
 
 
-def table_holds(engine: Engine, table: exp.Expr, columns: Sequence[str]) -> str | None:
-    """The hash of a table's columns; None where it has others, or does not exist."""
+def table_holds(engine: Engine, table: exp.Expr, certificate: Certificate) -> str | None:
+    """The hash of a table; None where its columns are not those certified, or without a table."""
     try:
         found = Source.of(engine, table)
-        if [info.name for info in found.columns] != list(columns):
+        if [info.name for info in found.columns] != list(certificate.columns):
             return None
-        return table_hash(found, columns)
+        version = certificate.document.release.hash_version
+        return table_hash(found, certificate.columns, version)
     except SqlanonError:
         return None
 
 
-def file_holds(engine: Engine, file: Path, columns: Sequence[str]) -> str | None:
-    """The hash of a file that was released with these columns; None where it is none."""
+def file_holds(engine: Engine, file: Path, certificate: Certificate) -> str | None:
+    """The hash of a file; None where it is no file with the certified columns."""
+    columns = certificate.columns
     try:
         if file.suffix.lower() == ".csv":
             with file.open(newline="", encoding="utf-8") as opened:
@@ -270,7 +273,7 @@ def file_holds(engine: Engine, file: Path, columns: Sequence[str]) -> str | None
                     return None
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
-    return table_holds(engine, written_file(file, tuple(columns)), columns)
+    return table_holds(engine, written_file(file, columns), certificate)
 
 
 def is_released_file(engine: Engine, file: Path, folders: Sequence[Path]) -> bool:
@@ -279,7 +282,7 @@ def is_released_file(engine: Engine, file: Path, folders: Sequence[Path]) -> boo
         certificate = _read(Files(folder, file.name).path("certificate", "json"))
         if certificate is None or certificate.target != str(file.resolve()):
             continue
-        if file_holds(engine, file, certificate.columns) == certificate.document.release.hash:
+        if file_holds(engine, file, certificate) == certificate.document.release.hash:
             return True
     return False
 

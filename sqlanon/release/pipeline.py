@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -225,8 +225,9 @@ def publish(
                 facts = verify(engine, plan, source, staged, watch)
                 rows = facts.audited.rows
                 export = None if order.file is None else Export(engine, staged, plan)
-                facts = replace(facts, hash=_hash(plan, staged, export))
+                watch.enter("certifying", f"{rows:,} rows verified")
                 if export is not None:
+                    facts = replace(facts, hash=export.hash(facts))
                     watch.enter("writing", f"{rows:,} rows")
                     export.write(private.enter_context(PrivateFolder(export.file.parent)))
                     watch.enter("reading back")
@@ -308,13 +309,13 @@ def _finish_certificates(engine: Engine, plan: ReleasePlan, folder: Path) -> tup
     return tuple(finish_certificates(folder, plan.target_name, partial(_holds, engine, plan)))
 
 
-def _holds(engine: Engine, plan: ReleasePlan, columns: Sequence[str]) -> str | None:
+def _holds(engine: Engine, plan: ReleasePlan, certificate: Certificate) -> str | None:
     """The hash of what the target holds now."""
     if plan.order.file is not None:
         with _reading(plan.order.file) as reader:
-            return file_holds(reader, plan.order.file, columns)
+            return file_holds(reader, plan.order.file, certificate)
     assert plan.target is not None
-    return table_holds(engine, plan.target, columns)
+    return table_holds(engine, plan.target, certificate)
 
 
 @contextmanager
@@ -353,11 +354,6 @@ def _stage_dropped_on_failure(engine: Engine, plan: ReleasePlan, *, lent: bool) 
         raise
 
 
-def _hash(plan: ReleasePlan, staged: Source, export: Export | None) -> str:
-    """That of the released rows, or of what a file will hold of them."""
-    return table_hash(staged, plan.released_names) if export is None else export.hash()
-
-
 @dataclass(frozen=True)
 class _Swapped:
     """What the last statements were, and what they changed."""
@@ -387,8 +383,10 @@ def _swap(
         engine.run(statement)
     columns = engine.columns(plan.target)
     target = Source(engine, plan.target, "the release", columns)
-    if plan.temporary and table_hash(target, plan.released_names) != facts.hash:
-        raise EngineError("What was published differs from what was verified.")
+    if plan.temporary:
+        hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
+        if hashed != facts.hash:
+            raise EngineError("What was published differs from what was verified.")
     lost = places.losses(plan.former, plan.released_names) + places.view_effects(engine, views)
     return _Swapped(columns, tuple(steps), tuple(lost), tuple(remains))
 

@@ -112,7 +112,7 @@ class ReleasePlan:
             return []
         return [self._text(_COMMENT, table=former.table, text=former.comment)]
 
-    @property
+    @cached_property  # its text, with the lists of long mappings, takes time to write
     def count_source(self) -> str:
         """Counts rows, people, and by column the values that belong to no group."""
         return self._pretty(self.compiled.counts)
@@ -121,7 +121,7 @@ class ReleasePlan:
         """Lists the values of a column that belong to no group."""
         return self._pretty(compile_uncovered(self.order, name))
 
-    @property
+    @cached_property
     def build_stage(self) -> str:
         """The one statement that takes the keys of pseudonyms as parameters."""
         template = _CREATE_TEMPORARY if self.temporary else _CREATE

@@ -14,28 +14,40 @@ from sqlanon.audit import Audit, Facts, Marked
 from sqlanon.domain import Cell, Generalized, cells
 from sqlanon.engines import Engine
 from sqlanon.metrics import ReleaseCounts, recounted
-from sqlanon.release.compile import compile_classes
+from sqlanon.release.compile import compile_release
 from sqlanon.release.order import Order
+from sqlanon.release.parts import class_values
 from sqlanon.release.plan import ReleasePlan
 from sqlanon.release.released_values import keeps_values
 from sqlanon.release.stage import SourceCounts
+from sqlanon.render import render
 
 Counts = Mapping[tuple[Cell, ...], int]
 """Rows by what a quasi-identifier holds: one value, or two bounds."""
 
 
 def suppressed_rows(engine: Engine, plan: ReleasePlan, facts: Facts) -> dict[str, Counts]:
-    """By column and value the rows in classes that fall short; there are few, by the limit.
+    """By column and value the suppressed rows; there are few, by the limit.
 
-    They are those of the release's own SELECT, which finds them by k and by every model; in a
-    view, that leaves unseen values out before it counts.
+    They are the source's rows that the staged table does not hold, or holds marked: counted on
+    both, whatever rule suppressed them. Rows with unseen values that are left out, as in every
+    view, are not suppressed.
     """
     order = plan.order
     missing = facts.left_out > 0 or order.marker is not None
     if not missing or not (order.suppress or plan.guarded):
         return {}
-    kept = replace(order, items=order.generalized, header=())
-    query = compile_classes(kept, guarded=plan.guarded, only_suppressed=True)
+    whole = replace(order, items=order.generalized, header=())
+    select = compile_release(whole, guarded=plan.guarded, unsuppressed=True).select
+    select.set("order", None)
+    classes = {f"q{j}": value for j, (_, value) in enumerate(class_values(order))}
+    query = render(
+        "release/suppressed.sql",
+        dialect=engine.dialect,
+        classes=classes,
+        rows=select.subquery("released"),
+        staged=plan.stage,
+    )
     *values, rows = (_cells(column) for column in engine.fetch(query).columns)
     found: dict[str, Counts] = {}
     at = 0

@@ -22,6 +22,7 @@ from sqlanon.domain import Mode, Unseen
 from sqlanon.engines import UNCHANGED, Engine, Source
 from sqlanon.errors import EngineError, UncoveredValueError, VerificationError
 from sqlanon.release.compile import compile_release
+from sqlanon.release.export import is_csv
 from sqlanon.release.order import Order
 from sqlanon.release.plan import ReleasePlan
 from sqlanon.release.released_values import released
@@ -134,7 +135,6 @@ def verify(
     if not facts.holds:
         listed = "".join(f"\n  {problem}" for problem in facts.problems)
         raise VerificationError(f"The release was not published:{listed}\n{UNCHANGED}")
-    watch.enter("hashing", f"{facts.audited.rows:,} rows verified")
     return facts
 
 
@@ -168,6 +168,7 @@ def _expected(engine: Engine, plan: ReleasePlan, counts: SourceCounts) -> Expect
         whole_population=_whole_population(engine, order),
         uncovered_sensitive=order.uncovered,
         homogeneity=order.homogeneity,
+        as_texts=order.file is not None and is_csv(order.file),
     )
 
 

@@ -53,7 +53,7 @@ MODES = tuple(PUBLISH)
 TARGET = {"table": "people_anon", "replace": "people", "view": "people_view",
           "csv": "people.csv", "parquet": "people.parquet"}  # fmt: skip
 BEGIN = "preparing"
-AROUND_THE_SWAP = ("hashing", "reading back", "swapping", "committing", "published")
+AROUND_THE_SWAP = ("certifying", "reading back", "swapping", "committing", "published")
 POLICY = """\
 source: {{connection: "duckdb:///{database}", table: people}}
 columns:

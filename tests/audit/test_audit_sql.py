@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 import duckdb
 import golden_files
@@ -26,7 +27,7 @@ from sqlanon.audit.people import Population
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.audit.staged_release import Expected, pseudonym_problems, verify_release
-from sqlanon.audit.table_hash import table_hash
+from sqlanon.audit.table_hash import hashed_rows, table_hash
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 
@@ -87,15 +88,23 @@ def run(source: Source, name: str) -> None:
         quasi = {pair[0]: None, pair[1]: frozenset({"rome"})}
         wanted = Expected(pair, 1, quasi, 4, 0, marker="rome", pairs=(pair,), label="ill")
         verify_release(source, wanted)
+    elif name == "fingerprint_of_people":
+        hashed_rows(source, ["who"], subject="who")
     else:
-        table_hash(source, ["age", "score"])
+        version = 1 if name.endswith("_1") else 2
+        table_hash(source, ["age", "score"], version, grouped=name != "fingerprint_by_rows")
 
 
-# The texts of the rows over age and score, and the sums of the halves of their MD5.
-TEXTS = ["2:243:0.0", "2:243:0.0", "2:243:0.0", "-1:3:nan"]
+def sums(*texts: str) -> list[Decimal]:
+    """The sums of the quarters of the MD5 of the rows' texts."""
+    digits = [hashlib.md5(text.encode()).hexdigest() for text in texts]
+    return [Decimal(sum(int(d[i : i + 8], 16) for d in digits)) for i in range(0, 32, 8)]
+
+
+# The texts of the rows over age and score: the bits of 0.0 are all 0.
+TEXTS = ["2:241:0", "2:241:0", "2:241:0", "-1:3:nan"]
+TEXTS_1 = ["2:243:0.0", "2:243:0.0", "2:243:0.0", "-1:3:nan"]
 MD5_OF_BOB = hashlib.md5(b"Bob").hexdigest()
-DIGITS = [hashlib.md5(text.encode()).hexdigest() for text in TEXTS]
-SUMS = [str(sum(int(d[i : i + 16], 16) for d in DIGITS)) for i in (0, 16)]
 
 # The name of a golden file, the words its statement begins with, and the answer.
 CASES: dict[str, tuple[str, list[tuple]]] = {
@@ -152,7 +161,12 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     # pseudonyms, values (unless they are known: none), pairs of both, and rows of another form
     "pseudonyms": ("distinct pseudonyms", [(2, 0, 2, 0)]),
     "pseudonyms_of_people": ("distinct pseudonyms", [(2, 2, 2, 0)]),
-    "fingerprint": ("sums of both halves", [(4, *SUMS)]),
+    # rows, those that are unique, and the sums
+    "fingerprint": ("rows' hashes their sums", [(4, 1, *sums(*TEXTS))]),
+    "fingerprint_1": ("rows' hashes their sums", [(4, 1, *sums(*TEXTS_1))]),
+    "fingerprint_by_rows": ("rows' hashes their sums", [(4, 0, *sums(*TEXTS))]),
+    # three rows have the values of Ann alone, one has those of Bob alone
+    "fingerprint_of_people": ("rows' hashes their sums", [(4, 4, *sums(*3 * ["3:Ann"], "3:Bob"))]),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon
+from sqlanon.audit import table_hash
 from sqlanon.domain import Histogram, Mode, Partition, Scheme
 from sqlanon.engines import (
     ENGINES,
@@ -37,6 +39,7 @@ from sqlanon.engines import (
     TableDetails,
     Tracer,
     open_engine,
+    open_source,
     parse_table,
     render_statement,
     source_folders,
@@ -51,19 +54,6 @@ TYPES = {Kind.INTEGER: "INTEGER", Kind.FLOAT: "REAL", Kind.TEXT: "TEXT"}
 ABOUT_NAMES = {"SQLITE_ERROR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY"}
 
 
-class SumOfDigits:
-    """What SQLite's 64 bits are too narrow for."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def step(self, digits: str) -> None:
-        self.total += int(digits, 16)
-
-    def finalize(self) -> str:
-        return str(self.total)
-
-
 def number_from(text: str, second: int) -> int:
     """62 bits from one half of a hash."""
     digest = hashlib.sha256(text.encode()).digest()
@@ -72,6 +62,11 @@ def number_from(text: str, second: int) -> int:
 
 def hashed(name: str, text: str | None) -> str | None:
     return None if text is None else hashlib.new(name, text.encode()).hexdigest()
+
+
+def bits_of(number: float | None) -> str | None:
+    """A double's bits as a number; SQLite keeps NaN as NULL."""
+    return None if number is None else str(*struct.unpack(">q", struct.pack(">d", number)))
 
 
 class SQLite:
@@ -97,7 +92,8 @@ class SQLite:
         define("NUMBER_FROM", 2, number_from, deterministic=True)
         define("REGEXP", 2, lambda regex, text: text and re.search(regex, text) is not None)
         define("CONCAT", -1, lambda *texts: "".join(t for t in texts if t is not None))
-        self._connection.create_aggregate("SUM_OF_DIGITS", 1, SumOfDigits)  # type: ignore[arg-type]
+        define("NUMBER_OF", 1, lambda digits: int(digits, 16), deterministic=True)
+        define("BITS_OF", 1, bits_of, deterministic=True)
 
     @classmethod
     def open(
@@ -210,8 +206,11 @@ class SQLite:
     def table(self, name: str) -> exp.Table:
         return parse_table(name)
 
-    def sum_of_digits(self, digits: exp.Expr) -> exp.Expr:
-        return exp.Anonymous(this="SUM_OF_DIGITS", expressions=[digits])
+    def number_of(self, digits: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="NUMBER_OF", expressions=[digits])  # 2^31 rows at most
+
+    def text_of_float(self, value: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="BITS_OF", expressions=[value])
 
     def number_from(self, text: exp.Expr, *, second: bool = False) -> exp.Expr:
         return exp.Anonymous(this="NUMBER_FROM", expressions=[text, exp.convert(int(second))])
@@ -352,6 +351,29 @@ def test_the_same_release_as_on_duckdb(tmp_path: Path, changes: dict[str, Any]) 
         ).holds
     assert found[0] == found[1]
     assert len(found[0][2]) == (12 if "mark" in str(changes) else 11)  # Bergen is left out
+
+
+MEASURED: list[tuple[Any, ...]] = [
+    (-5, 0.1, "Oslo"), (7, -0.0, "oslo"), (7, 0.0, "oslo"), (2**62, 1e300, "é👩‍🚀"),
+    (0, None, None), (7, 0.0, "oslo"), (1, -2.5e-300, ""), (1, float("inf"), "NULL"),
+    (1, 1 / 3, "1:a"),
+]  # fmt: skip
+
+
+def test_the_same_hash_as_on_duckdb(tmp_path: Path) -> None:
+    found = set()
+    for name, connect in (("duckdb", duckdb.connect), ("sqlite", sqlite3.connect)):
+        path = tmp_path / f"measured.{name}"
+        connection: Any = connect(str(path))
+        connection.execute("CREATE TABLE measured (n BIGINT, x DOUBLE PRECISION, town TEXT)")
+        connection.executemany("INSERT INTO measured VALUES (?, ?, ?)", MEASURED)
+        connection.commit()
+        connection.close()
+        source = open_source(connection=f"{name}:///{path}", table="measured")
+        for grouped in (True, False):
+            found.add(table_hash(source, ["n", "x", "town"], grouped=grouped))
+        source.engine.close()
+    assert len(found) == 1
 
 
 def test_what_the_engine_lacks_is_refused(tmp_path: Path) -> None:

@@ -40,12 +40,12 @@ TABLE_STAGES = [
     "counting",
     "staging",
     "verifying",
-    "hashing",
+    "certifying",
     "swapping",
     "committing",
 ]
 FILE_STAGES = [
-    "preparing", "counting", "staging", "verifying", "hashing", "writing", "reading back",
+    "preparing", "counting", "staging", "verifying", "certifying", "writing", "reading back",
     "swapping",
 ]  # fmt: skip
 REWRITE_STAGES = ["preparing", "copying", "comparing", "swapping"]

@@ -126,7 +126,7 @@ def test_an_interruption_changes_nothing(
     engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, mode: Mode, lent: bool
 ) -> None:
     def interrupt(stage: str) -> None:
-        if stage == "hashing":
+        if stage == "certifying":
             raise KeyboardInterrupt
 
     before = state(connection)
@@ -144,7 +144,7 @@ def test_a_view_that_shows_something_else_is_not_published(
     engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashes = map(str, count())
-    monkeypatch.setattr(pipeline, "table_hash", lambda *_: next(hashes))
+    monkeypatch.setattr(pipeline, "table_hash", lambda *_, **__: next(hashes))
     with pytest.raises(PublishError, match=r"differs from what was verified\. Nothing was changed"):
         publish(engine, release(mode=Mode.VIEW))
     assert contents(connection, "SELECT count(*) FROM duckdb_views() WHERE NOT internal") == [(0,)]

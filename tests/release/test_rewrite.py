@@ -126,7 +126,7 @@ def test_a_database_that_is_open_elsewhere_is_refused(database: Path, tmp_path: 
 def test_a_difference_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dump(database)
     hashes = iter("abcdef")
-    monkeypatch.setattr(rewriting, "table_hash", lambda *_: next(hashes))
+    monkeypatch.setattr(rewriting, "table_hash", lambda *_, **__: next(hashes))
     with pytest.raises(PublishError, match=r"differs from .* in the rows of table 'child'"):
         rewrite_database(database)
     former = duckdb_rewrite.render

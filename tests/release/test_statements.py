@@ -112,13 +112,13 @@ def test_the_log_tells_stages_and_counts(
         "counting",
         "staging: 200 rows",
         "verifying",
-        "hashing: 200 rows verified",
+        "certifying: 200 rows verified",
         "swapping: 200 rows",
         "committing",
         "published: 200 rows",
     ]
-    stages = ["preparing", "counting", "staging", "verifying", "hashing", "swapping", "committing"]
-    assert heard == [*stages, "published"]
+    stages = ["preparing", "counting", "staging", "verifying", "certifying", "swapping"]
+    assert heard == [*stages, "committing", "published"]
     assert list(published.seconds) == heard
 
 

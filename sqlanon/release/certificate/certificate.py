@@ -109,12 +109,12 @@ def _parsed(text: str, origin: str) -> Certificate:
         raise CertificateError(
             f"{origin}: form is {content.get('form')!r}, not one of {', '.join(FORMS)}"
         )
-    newest = content if found == VERSION else upgraded(content)
+    newest = content if found == VERSION else upgraded(content, found)
     try:
         document = Document.model_validate_json(json.dumps(newest))
     except ValidationError as error:
         raise CertificateError(f"{origin}: {first_mistake(error)}") from None
-    if found == VERSION:
+    if found > 1:
         for path, is_there in document.misplaced(shareable=document.is_shareable):
             what = "is not a key of the shareable form" if is_there else "is missing"
             raise CertificateError(f"{origin}: {path}: {what}")
@@ -123,6 +123,8 @@ def _parsed(text: str, origin: str) -> Certificate:
     if not document.privacy.quasi:
         raise _fits_nothing(origin, "privacy.quasi", "lists no quasi-identifier")
     intact = None if document.digest is None else document.digest == digest_of(content)
+    if intact and found < VERSION:  # what is written again is of the newest version
+        document = document.sealed()
     return Certificate(document, intact)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sqlanon.audit import Audit, ClassSize, Facts
+from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts
 from sqlanon.documents import first_mistake
 from sqlanon.domain import Generalized, cell_text, cells
 from sqlanon.errors import CertificateError
@@ -81,6 +81,7 @@ def certify(
                 rows=audit.rows,
                 people=audit.people,
                 hash=facts.hash,
+                hash_version=HASH_VERSION,
                 target=plan.target_name,
             ),
             software={
@@ -132,7 +133,13 @@ def chain(document: Document) -> tuple[EarlierEntry, ...]:
     """What the next certificate of the same target lists as earlier: this release, newest first,
     and those before it."""
     release, k = document.release, document.privacy.k
-    this = EarlierEntry(id=release.id, time=release.time, hash=release.hash, k=k)
+    this = EarlierEntry(
+        id=release.id,
+        time=release.time,
+        hash=release.hash,
+        hash_version=release.hash_version,
+        k=k,
+    )
     return (this, *document.lineage.earlier)
 
 

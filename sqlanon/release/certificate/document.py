@@ -15,10 +15,11 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 
+from sqlanon.audit import HashVersion
 from sqlanon.domain import Mode
 
 FORMAT: Final = "sqlanon certificate"
-VERSION: Final = 2
+VERSION: Final = 3
 RECODING = "global"
 
 
@@ -108,6 +109,7 @@ class ReleaseEntry(Entry):
     rows: Shared[Count]
     people: Shared[Count]
     hash: Shared[str]
+    hash_version: Shared[HashVersion]
     target: str = ""
 
 
@@ -279,6 +281,7 @@ class EarlierEntry(Entry):
     id: Shared[str]
     time: Shared[Time]
     hash: Shared[str]
+    hash_version: Shared[HashVersion]
     k: Shared[Count]
 
 
@@ -303,7 +306,7 @@ class Document(Entry):
     """A certificate in either form."""
 
     format: Shared[Literal["sqlanon certificate"]] = FORMAT
-    version: Shared[Literal[2]] = VERSION
+    version: Shared[Literal[3]] = VERSION
     form: Shared[Literal["internal", "shareable"]] = "internal"
     # None in certificates of version 1.
     digest: Shared[str | None] = None
@@ -351,11 +354,22 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def upgraded(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a certificate of version 1 in the form of the newest.
+def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
+    """The content of a certificate of an earlier version in the form of the newest.
 
-    That version had no digest, and listed earlier releases as `prior`.
+    Version 1 had no digest, and listed earlier releases as `prior`. Versions 1 and 2 did not say
+    which version of the hash they have: it is the first.
     """
-    lineage = {"earlier": content.get("prior", [])}
-    rest = {key: value for key, value in content.items() if key != "prior"}
-    return {**rest, "version": VERSION, "digest": None, "lineage": lineage, "context": None}
+    if version == 1:
+        content = {**content, "lineage": {"earlier": content.get("prior", [])}}
+        content |= {"digest": None, "context": None}
+        content.pop("prior", None)
+    lineage: Any = content.get("lineage")
+    if isinstance(lineage, dict) and isinstance(lineage.get("earlier"), list):
+        lineage = {**lineage, "earlier": [_with_first_hash(each) for each in lineage["earlier"]]}
+    release = _with_first_hash(content.get("release"))
+    return {**content, "version": VERSION, "release": release, "lineage": lineage}
+
+
+def _with_first_hash(entry: object) -> object:
+    return {**entry, "hash_version": 1} if isinstance(entry, dict) else entry

@@ -101,6 +101,7 @@ def certificate_of(stated: Stated) -> Certificate:
                     rows=audit.rows,
                     people=audit.people,
                     hash=stated.table_hash,
+                    hash_version=2,
                     target=stated.target,
                 ),
                 software=dict(stated.versions),
@@ -165,7 +166,7 @@ def suppression(
 
 
 def earlier(id: str, time: dt.datetime, hash: str, k: int) -> EarlierEntry:
-    return EarlierEntry(id=id, time=time, hash=hash, k=k)
+    return EarlierEntry(id=id, time=time, hash=hash, hash_version=2, k=k)
 
 
 def sizes(numbers: dict[int, int]) -> list[ClassSize]:

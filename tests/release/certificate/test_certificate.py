@@ -183,8 +183,8 @@ def change(*keys: str | int, to: Any = None) -> Callable[[Any], None]:
     [
         (change("format"), 'is not a certificate; "format" is not'),
         (
-            change("version", to=3),
-            "format version 3 is not supported; this sqlanon reads versions 1 to 2",
+            change("version", to=4),
+            "format version 4 is not supported; this sqlanon reads versions 1 to 3",
         ),
         (change("form", to="secret"), "form is 'secret', not one of internal, shareable"),
         (change("form", to=[]), r"form is \[\], not one of"),
@@ -195,6 +195,8 @@ def change(*keys: str | int, to: Any = None) -> Callable[[Any], None]:
         (change("columns", 1, "loss", to=2), "columns.1.loss: input should be less than or equal"),
         (change("release", "time", to="noon"), "release.time: input should be a valid datetime"),
         (change("release", "mode", to="song"), "release.mode: input should be 'table'"),
+        (change("release", "hash_version"), "release.hash_version: is missing"),
+        (change("release", "hash_version", to=3), "release.hash_version: input should be 1 or 2"),
         (change("release", "more", to=1), "release.more: is not a key of this format"),
         (change("form", to="shareable"), "sql: is not a key of the shareable form"),
     ],

@@ -1,0 +1,33 @@
+-- reads:  a table
+-- yields: one row: its rows, those whose values only one row or person has, and by quarter of the
+--         rows' hashes their sums. A row is hashed as the length and the text of every value; NULL
+--         has the length -1. Equal rows are hashed once and count as often as they occur
+SELECT
+  CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n_rows,
+  CAST(COALESCE(SUM(CASE WHEN is_unique = 1 THEN n ELSE 0 END), 0) AS BIGINT) AS n_unique,
+  SUM("n" * CAST(CAST('0x' || SUBSTRING("h", 1, 8) AS UINTEGER) AS INT128)) AS "sum0",
+  SUM("n" * CAST(CAST('0x' || SUBSTRING("h", 9, 8) AS UINTEGER) AS INT128)) AS "sum1",
+  SUM("n" * CAST(CAST('0x' || SUBSTRING("h", 17, 8) AS UINTEGER) AS INT128)) AS "sum2",
+  SUM("n" * CAST(CAST('0x' || SUBSTRING("h", 25, 8) AS UINTEGER) AS INT128)) AS "sum3"
+FROM (
+  SELECT
+    n,
+    is_unique,
+    MD5(CONCAT(CAST(COALESCE(LENGTH("t0"), -1) AS TEXT), ':', COALESCE("t0", ''), CAST(COALESCE(LENGTH("t1"), -1) AS TEXT), ':', COALESCE("t1", ''))) AS h
+  FROM (
+    SELECT
+      CAST("v0" AS TEXT) AS "t0",
+      CASE WHEN ISNAN("v1") THEN 'nan' ELSE CAST("v1" + 0.0 AS TEXT) END AS "t1",
+      n,
+      is_unique
+    FROM (
+      SELECT
+        "age" AS "v0",
+        "score" + 0.0 AS "v1",
+        COUNT(*) AS n,
+        CASE WHEN COUNT(*) = 1 THEN 1 ELSE 0 END AS is_unique
+      FROM "visits"
+      GROUP BY 1, 2
+    ) AS counted
+  ) AS texts
+) AS hashed
