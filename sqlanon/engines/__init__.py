@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
     Capabilities,

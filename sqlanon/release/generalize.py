@@ -249,6 +249,7 @@ class Mapping:
     nearest   a condition of the form value ≥ low: only the row with the greatest low that meets
               it can meet `condition` too. None for a list that is not to be read like this
     within    whether that row does; None where it always does
+    table     a table that holds the rows; None where the statement itself lists them
     """
 
     item: Generalized
@@ -259,6 +260,7 @@ class Mapping:
     condition: exp.Expr
     nearest: exp.Expr | None = None
     within: exp.Expr | None = None
+    table: exp.Table | None = None
 
     def tuples(self) -> list[exp.Tuple]:
         """The rows as SQL, made anew: two statements cannot share them."""
@@ -383,6 +385,9 @@ def _in_reach(item: Generalized, first: Value, end: Value) -> exp.Expr:
 MOST_CASES = 100
 """A CASE of more branches, or with more listed values, is written as a join instead: nobody
 reads it, and for listed values the join is faster from about here on."""
+MOST_WRITTEN = 5_000
+"""A list of more rows is loaded as a table where that is possible (see lists.py), and no
+`form: case` writes more listed values; a statement takes a tenth of a second for as many."""
 
 
 @dataclass(frozen=True)
@@ -405,10 +410,10 @@ def written(item: Generalized, recipe: Order, mapping_name: str) -> Written:
     if item.takes_all:
         return Written(tuple(constant(c) for c in groups[0]))
     if keeps_values(item, recipe):
-        return _kept(item, mapping_name)
+        return _kept(item, recipe, mapping_name)
     otherwise = _otherwise(item, recipe)
     if _is_joined(item):
-        result = _joined(item, groups, otherwise, mapping_name, recipe.standard)
+        result = _joined(item, groups, otherwise, mapping_name, recipe)
     else:
         result = _cases(item, groups, otherwise)
     if digits := decimal_digits(item):
@@ -432,18 +437,22 @@ def _is_joined(item: Generalized) -> bool:
     by_intervals = item.by_intervals or item.spans is not None
     if not domain.width or (by_intervals and item.partition.runs[0][1] >= domain.width):
         return False  # one interval needs no list
-    if item.form is not Form.AUTO:
-        return item.form is Form.JOIN
+    if item.form is Form.JOIN:
+        return True
+    if item.form is Form.CASE and (by_intervals or domain.width <= MOST_WRITTEN):
+        return False
     return (len(item.partition) if by_intervals else domain.width) > MOST_CASES
 
 
-def _kept(item: Generalized, name: str) -> Written:
+def _kept(item: Generalized, recipe: Order, name: str) -> Written:
     domain, kept = item.column.domain, kept_value(item)
     # A long list inside a CASE, where such values are counted, is slow; a join is not.
-    joined = item.form is Form.JOIN or (item.form is Form.AUTO and domain.width > MOST_CASES)
-    if not joined or not domain.width:
+    most = {Form.JOIN: 0, Form.AUTO: MOST_CASES, Form.CASE: MOST_WRITTEN}[item.form]
+    joined = domain.width > most
+    if not joined:
         return Written((kept,), in_any_group(item))
     mapping = mapping_of_values(item, ((),) * domain.size, name, ())
+    mapping = replace(mapping, table=recipe.loaded.get(item.name))
     return Written((kept,), _found(item, mapping), mapping)
 
 
@@ -467,7 +476,7 @@ def _joined(
     groups: tuple[tuple[Cell, ...], ...],
     otherwise: exp.Expr,
     name: str,
-    standard: bool,
+    recipe: Order,
 ) -> Written:
     """A range join for intervals, a mapping join for values."""
     domain = item.column.domain
@@ -479,7 +488,8 @@ def _joined(
     # The ends of an interval are in its row already.
     own = item.output in (Output.LABEL, Output.MIDPOINT)
     mapping = make(item, groups if own else ((),) * len(groups), name, (item.output,) * own)
-    if standard:
+    mapping = replace(mapping, table=recipe.loaded.get(item.name))
+    if recipe.standard:
         mapping = replace(mapping, nearest=None, within=None)
     columns = (item.output,) if own else ("low", "high")[: len(item.released_names)]
     outputs = []

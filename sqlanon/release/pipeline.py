@@ -26,6 +26,7 @@ from sqlanon.release.certificate.certificate import Certificate
 from sqlanon.release.certificate.certify import certify
 from sqlanon.release.certificate.document import EarlierEntry
 from sqlanon.release.export import Export, is_marked
+from sqlanon.release.lists import filled
 from sqlanon.release.order import (
     Order,
     order_to_publish,
@@ -211,7 +212,10 @@ def publish(
             files, earlier, notes = _prepare(
                 engine, plan, folder, order.stem, replace_file=replace_file
             )
-            with _stage_dropped_on_failure(engine, plan, lent=lent):
+            with (
+                _stage_dropped_on_failure(engine, plan, lent=lent),
+                filled(engine, plan.lists),
+            ):
                 source = count_source(engine, plan, watch)
                 staged = build_stage(engine, plan, source, watch)
                 facts = verify(engine, plan, source, staged, watch)
@@ -250,7 +254,7 @@ def publish(
         files=paths,
         table_hash=facts.hash,
         columns=swapped.columns,
-        statements=(*plan.opening, *swapped.statements),
+        statements=(*plan.opening, *swapped.statements, *plan.drop_lists),
         lost=swapped.lost,
         remains=swapped.remains,
         removed=tuple(removed),
@@ -274,7 +278,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
         closing = [export.statement(order.file), plan.drop_stage]
     else:
         closing = plan.swap(plan.was_not_null())
-    return ["BEGIN TRANSACTION", *plan.opening, *closing, "COMMIT"]
+    return ["BEGIN TRANSACTION", *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
 
 def _folder_of(file: Path) -> Path:
