@@ -20,6 +20,7 @@ from sqlanon.engines import Engine
 from sqlanon.errors import CompileError, EngineError
 from sqlanon.release.generalize import MOST_WRITTEN, Mapping, written
 from sqlanon.release.order import Order
+from sqlanon.release.view_text import for_view
 from sqlanon.render import render_text
 
 MOST_IN_VIEW = 50_000
@@ -77,7 +78,7 @@ def loaded_lists(order: Order, tables: Sequence[exp.Table]) -> tuple[Order, tupl
 def with_named_lists(order: Order, *, guarded: bool = False) -> Order:
     """An order to be shown: its long lists are read from tables that its header describes."""
     if guarded:
-        return loaded_lists(replace(order, mode=Mode.VIEW), ())[0]
+        return loaded_lists(for_view(replace(order, mode=Mode.VIEW)), ())[0]
     loaded, header = {}, list(order.header)
     for column, mapping in _long_lists(order):
         name = f"{column}_list"

@@ -60,6 +60,7 @@ from sqlanon.release.stage import (
     verify,
 )
 from sqlanon.release.target import make_plan
+from sqlanon.release.view_text import with_shown_groups
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -228,6 +229,9 @@ def publish(
                     watch.enter("reading back")
                     export.check(facts)
                 suppressed = suppressed_rows(engine, plan, facts)
+                if plan.guarded:
+                    shown_order = with_shown_groups(plan.order, engine, plan.stage)
+                    plan = replace(plan, order=shown_order)
                 certificate = Certificate(
                     certify(order, plan, source, facts, suppressed, earlier, engine.versions)
                 )

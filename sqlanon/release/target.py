@@ -16,6 +16,7 @@ from sqlanon.release.compile import compile_release
 from sqlanon.release.lists import loaded_lists
 from sqlanon.release.order import Order, refuse_impossible
 from sqlanon.release.plan import RELEASE_COMMENT, STAGE_PREFIX, ReleasePlan
+from sqlanon.release.view_text import for_view
 from sqlanon.wording import counted
 
 
@@ -35,6 +36,8 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
         engine.refuse_hidden_functions()
     population = None if order.population is None else qualified(engine, order.population)
     order = replace(order, source=qualified(engine, order.source), population=population)
+    if order.mode is Mode.VIEW:
+        order = for_view(order)
     stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
     tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(len(order.items))]
     order, lists = loaded_lists(order, tables)
