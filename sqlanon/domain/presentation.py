@@ -113,6 +113,11 @@ class Generalized:
         return (self.name,)
 
     @cached_property
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """What `cells` answers; a wide column has very many."""
+        return _cells(self)
+
+    @cached_property
     def is_open(self) -> bool:
         """Whether the outermost groups take what lies beyond them."""
         return self.open_ends and self.output is Output.LABEL
@@ -210,6 +215,10 @@ def _is_in_nanoseconds(end: Value) -> bool:
 
 def cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     """For each group what is released for it: one value, or its two bounds."""
+    return item.cells
+
+
+def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     if item.output is Output.LABEL:
         labels = group_labels(
             item.column, item.partition, open_ends=item.open_ends, null_label=item.null_label

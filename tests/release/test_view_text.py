@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
+from golden_files import assert_golden
 from sqlglot import exp
 
 import sqlanon
@@ -204,6 +205,12 @@ def test_a_mask_is_named_by_what_it_leaves() -> None:
     zips = ["10115", "10117", "10199", "2009\u00e9", "20037", "8001"]
     section = {"zip": {"hierarchy": {"mask": {}}, "family": "full-domain"}}
     connection = published({"zip": zips}, section, {"zip": {"level": 2}})
+    with sqlanon.load(policy_of(section), connection=connection) as anonymizer:
+        lines = anonymizer.sql({"columns": {"zip": {"level": 2}}}).splitlines()
+    shown_before = "\n".join(line for line in lines if not line.startswith("--"))
+    assert_golden("release/view_of_masks", shown_before)
+    assert "'8" in shown_before, "which masks have rows is not known yet"
+    assert "'8" not in text_of(connection)
     assert not set(zips) & literals(text_of(connection))
     connection.execute("INSERT INTO people VALUES ('10155'), ('101550'), ('8002'), ('')")
     rows = connection.sql("SELECT zip, count(*) FROM anon GROUP BY 1 ORDER BY 1").fetchall()
