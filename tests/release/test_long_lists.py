@@ -106,7 +106,7 @@ def test_a_list_is_loaded_and_goes(tmp_path: Path, begun: bool) -> None:
     name = '"temp"."main"."sqlanon_stage_list_1"'
     assert shown[1].splitlines()[1] == f"CREATE TEMPORARY TABLE {name} ("
     assert shown[-2] == f"DROP TABLE {name}"
-    assert_golden("release/long_list", shown[1])
+    assert_golden("release/lists/loaded", shown[1])
 
 
 @pytest.mark.usefixtures("short")

@@ -208,7 +208,7 @@ def test_a_mask_is_named_by_what_it_leaves() -> None:
     with sqlanon.load(policy_of(section), connection=connection) as anonymizer:
         lines = anonymizer.sql({"columns": {"zip": {"level": 2}}}).splitlines()
     shown_before = "\n".join(line for line in lines if not line.startswith("--"))
-    assert_golden("release/view_of_masks", shown_before)
+    assert_golden("release/views/masks", shown_before)
     assert "'8" in shown_before, "which masks have rows is not known yet"
     assert "'8" not in text_of(connection)
     assert not set(zips) & literals(text_of(connection))
