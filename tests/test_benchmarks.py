@@ -148,6 +148,17 @@ def test_publish() -> None:
     assert {"staging", "verifying", "swapping"} <= set(found["stages"])
 
 
+def test_wide() -> None:
+    """No statement and no file lists the leaves, though each release needs them."""
+    found = run("wide.py", "--quick")["releases"]
+    assert [row["groups"] for row in found] == [42, 12_000]
+    for row in found:
+        assert row["rows"] == 60_000
+        assert row["k"] >= 5
+        assert row["longest_statement"] < 5_000
+        assert row["scheme_bytes"] < 1_000
+
+
 def test_optimum() -> None:
     found = run("optimum.py", "--instances", "3")
     assert all(0 <= row["share"] <= 1 for row in found["searches"].values())

@@ -18,9 +18,11 @@ from sqlanon.domain.labels import (
     BETWEEN,
     MORE,
     WHOLE,
+    Mask,
     format_label,
     format_labels,
     partition_by_spans,
+    spells_values,
 )
 from sqlanon.domain.partition import Bits, Partition, null_apart
 from sqlanon.domain.presentation import (

@@ -128,6 +128,11 @@ class ValueDomain:
     def fingerprint(self) -> str:
         return _fingerprint("values", self.kind, self.values, self.has_null)
 
+    @cached_property
+    def fingerprint_of_values(self) -> str:
+        """The same whether the column has NULLs or not."""
+        return _fingerprint("values", self.kind, self.values, False)
+
 
 @dataclass(frozen=True)
 class IntervalDomain:
@@ -204,6 +209,11 @@ class IntervalDomain:
     @cached_property
     def fingerprint(self) -> str:
         return _fingerprint("intervals", self.kind, self.edges, self.has_null)
+
+    @cached_property
+    def fingerprint_of_values(self) -> str:
+        """The same whether the column has NULLs or not."""
+        return _fingerprint("intervals", self.kind, self.edges, False)
 
 
 Domain = ValueDomain | IntervalDomain

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sqlanon.domain.values import Value, parse_value, sort_key
 from sqlanon.engines import Kind
@@ -34,8 +34,9 @@ class Hierarchy:
     same text may name nodes of different levels. `origin` is the file, table or builder, for
     messages; it takes no part in comparisons. `extent` is there where the names of nodes say by
     themselves which values they hold, seen or not: a decade begins and ends. `root_is_all` where
-    the name of the root is true of any value: a mask that shows nothing. Make one with
-    `from_rows`, which checks it.
+    the name of the root is true of any value: a mask that shows nothing. `masked_from` is
+    the side from which level l masks l characters of a leaf. Make one with `from_rows`, which
+    checks it.
     """
 
     leaves: tuple[str, ...]
@@ -43,6 +44,7 @@ class Hierarchy:
     origin: str = field(compare=False)
     extent: Extent | None = field(default=None, compare=False, repr=False)
     root_is_all: bool = field(default=False, compare=False, repr=False)
+    masked_from: Literal["left", "right"] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def from_rows(

@@ -210,7 +210,7 @@ def masked(
         [*(_mask(value, count, character, side) for count in range(height)), character * height]
         for value in ordered
     ]
-    return replace(Hierarchy.from_rows(rows, origin), root_is_all=True)
+    return replace(Hierarchy.from_rows(rows, origin), root_is_all=True, masked_from=side)
 
 
 def _mask(value: str, count: int, character: str, side: Literal["right", "left"]) -> str:

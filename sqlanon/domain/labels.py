@@ -92,6 +92,44 @@ def naming_level(column: Column, partition: Partition) -> int:
     return next(same, column.min_level)
 
 
+def spells_values(column: Column, start: int, stop: int, label: str | None) -> bool:
+    """Whether a label names every value of its group: the value itself, or their set."""
+    domain = column.domain
+    if stop - start == 1 and label == domain.atom_label(start):
+        return True
+    return label == _set(map(domain.spelled, domain.left_ends[start:stop]))
+
+
+Mask = tuple[int, str]
+"""The length of a masked text, and what the mask leaves of it."""
+
+
+def group_masks(
+    column: Column, partition: Partition, start: int, stop: int
+) -> tuple[Mask, ...] | None:
+    """The masks that name a group, each true of every text of its length that begins, or ends, so.
+
+    None where the group is named by its values, or is no group of whole masks. The root, which
+    masks all texts whole, is () here.
+    """
+    hierarchy = column.hierarchy
+    if hierarchy is None or hierarchy.masked_from is None:
+        return None
+    least = naming_level(column, partition)
+    level = hierarchy.level_of(start, stop, least)
+    level = least if level is None else level
+    if not 0 < level <= hierarchy.height:
+        return None
+    if level == hierarchy.height:
+        return ()
+    masks: dict[Mask, None] = {}
+    for leaf in hierarchy.leaves[start:stop]:
+        shown = max(len(leaf) - level, 0)
+        kept = leaf[:shown] if hierarchy.masked_from == "right" else leaf[len(leaf) - shown :]
+        masks[len(leaf), kept] = None
+    return tuple(masks)
+
+
 def _repeated(labels: Sequence[str | None]) -> set[str | None]:
     return {label for label, count in Counter(labels).items() if count > 1}
 

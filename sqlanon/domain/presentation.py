@@ -12,7 +12,7 @@ from functools import cached_property
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column
 from sqlanon.domain.hierarchy import Span
-from sqlanon.domain.labels import WHOLE, group_labels, group_spans
+from sqlanon.domain.labels import WHOLE, Mask, group_labels, group_masks, group_spans
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.values import Value, format_value
 from sqlanon.engines import Kind, has_nanoseconds, has_time_zone
@@ -86,6 +86,9 @@ class Generalized:
     open_ends   whether the outermost intervals are written "<20" and "85+"; numbers in place of
                 labels cannot say that, so they keep the ends of the range
     null_label  what stands for NULL where it is a group of its own; None leaves it NULL
+    in_view     whether its SQL is read by whoever reads the release, so that it must name no
+                observed value which no label shows
+    shown       the groups that such SQL may name, by their numbers; None for all
     """
 
     column: Column
@@ -95,6 +98,8 @@ class Generalized:
     open_ends: bool = False
     null_label: str | None = None
     form: Form = Form.AUTO
+    in_view: bool = False
+    shown: frozenset[int] | None = None
 
     @cached_property
     def name(self) -> str:
@@ -105,6 +110,11 @@ class Generalized:
         if self.output is Output.BOUNDS:
             return (f"{self.name}_low", f"{self.name}_high")
         return (self.name,)
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """What `cells` answers; a wide column has very many."""
+        return _cells(self)
 
     @cached_property
     def is_open(self) -> bool:
@@ -140,6 +150,37 @@ class Generalized:
         return spans
 
     @cached_property
+    def masks(self) -> tuple[tuple[Mask, ...] | None, ...] | None:
+        """By group of values the masks that name it; None for a group that lists its values.
+
+        None at all outside views, where a mask is true of the values that were seen only.
+        """
+        domain, kinds = self.column.domain, (Kind.TEXT, Kind.INTEGER)
+        if not self.in_view or not self.is_observed or domain.kind not in kinds:
+            return None
+        masks = tuple(
+            group_masks(self.column, self.partition, start, min(stop, domain.width))
+            for start, stop in self.partition.runs
+            if start < domain.width
+        )
+        return None if all(each is None for each in masks) else masks
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether the values of the domain are known from the data alone."""
+        return isinstance(self.column.domain, ValueDomain) and self.column.domain.is_observed
+
+    @cached_property
+    def shown_runs(self) -> tuple[tuple[int, int], ...]:
+        """The groups of values that the SQL may name."""
+        width, shown = self.column.domain.width, self.shown
+        return tuple(
+            run
+            for number, run in enumerate(self.partition.runs)
+            if run[0] < width and (shown is None or number in shown)
+        )
+
+    @cached_property
     def takes_all(self) -> bool:
         """Whether there is one group, and what is written for it is true of any value.
 
@@ -172,6 +213,10 @@ def _is_in_nanoseconds(end: Value) -> bool:
 
 def cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     """For each group what is released for it: one value, or its two bounds."""
+    return item.cells
+
+
+def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     if item.output is Output.LABEL:
         labels = group_labels(
             item.column, item.partition, open_ends=item.open_ends, null_label=item.null_label

@@ -1,12 +1,16 @@
 """scheme.json: a scheme in names and values, so that people can read it and it stays valid
 when other values join the data.
 
-    {"format": "sqlanon scheme", "version": 2, "recoding": "global",
+    {"format": "sqlanon scheme", "version": 3, "recoding": "global",
      "columns": {"age": {"cuts": [25, 40, 60]},
                  "education": {"groups": [["10th", "11th"], ["Bachelors"]]},
-                 "race": {"level": 1, "hierarchy": "5f0c…"}},
+                 "race": {"level": 1, "hierarchy": "5f0c…"},
+                 "place": {"runs": [["Aalst", 0], ["Bergen", 2]], "domain": "91b2…"}},
      "domains": {"age": {"values": [17, 18, 19, …], "null": true}},
      "required_k": 5}
+
+A column of very many values is written in `runs`: from a value on the groups are those of a level,
+and the last of them ends where the next run begins.
 
 `recoding` says how the scheme generalizes; "global" is one partition per column, in `columns`.
 `domains` lists the values of columns whose domain was observed in the data, so that a later
@@ -20,10 +24,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sqlanon.documents import RESULT_FORMAT, SCHEME_FORMAT, read_json, version_of
 from sqlanon.domain.atoms import ValueDomain
@@ -33,12 +40,23 @@ from sqlanon.domain.scheme import Scheme
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, NoSolutionError, SchemeError
 
-VERSION = 2
-"""The version of scheme and result files that is written; older ones are read."""
+VERSION = 3
+"""The version of scheme and result files that is written; older ones are read.
+
+Version 3 has the form `runs`. Version 1 had no format, and listed NULL among the values.
+"""
 
 RECODING = "global"
-FORMS = {"cuts": {"null"}, "groups": set(), "level": {"hierarchy", "null"}}
+FORMS = {
+    "cuts": {"null"},
+    "groups": set(),
+    "level": {"hierarchy", "null"},
+    "runs": {"domain", "hierarchy", "null"},
+}
 """The ways to write a partition, each with the keys that may stand beside it."""
+
+MOST_NAMED = 1_000
+"""A partition that would name more values is written in runs."""
 
 
 def to_document(scheme: Scheme) -> dict[str, Any]:
@@ -140,12 +158,29 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
 
 def write_document(document: Mapping[str, Any], path: str | Path) -> None:
     """Writes JSON; a new file is for its owner only, because it may list observed values."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
     try:
         with open(path, "w", encoding="utf-8", opener=_for_its_owner) as file:
-            file.write(text + "\n")
+            file.writelines(_lines(document))
+            file.write("\n")
     except OSError as error:
         raise SchemeError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _lines(value: Any, indent: str = "\n") -> Iterator[str]:
+    """JSON with a line for each key, and a list of values or of short lists on one line."""
+    inner = indent + "  "
+    if isinstance(value, Mapping) and value:
+        for number, (key, each) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{inner}{json.dumps(key, ensure_ascii=False)}: "
+            yield from _lines(each, inner)
+        yield indent + "}"
+    elif isinstance(value, list | tuple) and any(isinstance(each, Mapping) for each in value):
+        for number, each in enumerate(value):
+            yield f"{',' if number else '['}{inner}"
+            yield from _lines(each, inner)
+        yield indent + "]"
+    else:
+        yield json.dumps(value, ensure_ascii=False)
 
 
 def _for_its_owner(path: str, flags: int) -> int:
@@ -153,6 +188,7 @@ def _for_its_owner(path: str, flags: int) -> int:
 
 
 def _written(column: Column, partition: Partition) -> dict[str, Any]:
+    """The shortest form that stays readable."""
     level = column.level_of(partition)
     if column.family is Family.FULL_DOMAIN and level is not None:
         entry: dict[str, Any] = {"level": level}
@@ -162,18 +198,55 @@ def _written(column: Column, partition: Partition) -> dict[str, Any]:
             entry["null"] = "apart" if partition.cuts else "merged"
         return entry
     domain = column.domain
+    null = {"null": "apart" if partition.cuts else "merged"} if domain.has_null else {}
     if domain.is_sorted:
         starts = [start for start, _ in partition.runs[1:] if start < domain.width]
-        entry = {"cuts": [json_value(domain.left_ends[start]) for start in starts]}
-        if domain.has_null:
-            entry["null"] = "apart" if partition.cuts else "merged"
-        return entry
+        runs = _runs(column, partition) if len(starts) > MOST_NAMED else starts
+        if len(runs) >= len(starts) / 2:
+            return {"cuts": [json_value(domain.left_ends[start]) for start in starts], **null}
+    if domain.width > MOST_NAMED:
+        return {"runs": _runs(column, partition), **_tree(column), **null}
     return {
         "groups": [
             [json_value(domain.left_ends[a]) if a < domain.width else None for a in range(*run)]
             for run in partition.runs
         ]
     }
+
+
+def _tree(column: Column) -> dict[str, str]:
+    """What runs refer to: the hierarchy, and the values in their order."""
+    tree = {} if column.hierarchy is None else {"hierarchy": column.hierarchy.fingerprint}
+    return {**tree, "domain": column.domain.fingerprint_of_values}
+
+
+def _runs(column: Column, partition: Partition) -> list[list[Any]]:
+    """Runs of groups as [first value, level].
+
+    Each run goes on with the level that holds for most values from there. The root, which has no
+    cuts, holds for any single group.
+    """
+    width, ends = column.domain.width, column.domain.left_ends
+    if not width:
+        return []
+    cut = partition.bits[: width - 1]
+    starts = np.concatenate(([0], np.flatnonzero(cut) + 1))
+    others = [np.flatnonzero(cut != level.bits[: width - 1]) for level in column.levels]
+    runs, start = [], 0
+    while start < width:
+        stops = []
+        for differing in others:
+            place = np.searchsorted(differing, start)
+            if place == len(differing):
+                stops.append(width)
+                continue
+            position = int(differing[place])
+            group = int(starts[np.searchsorted(starts, position, side="right") - 1])
+            stops.append(position + 1 if cut[position] else group)
+        level = int(np.argmax(stops))
+        runs.append([json_value(ends[start]), level])
+        start = stops[level]
+    return runs
 
 
 def _read(column: Column, entry: Any, where: str) -> Partition:
@@ -198,6 +271,8 @@ def _read_form(column: Column, entry: Any, where: str) -> Partition:
         raise SchemeError(f"{where}: {form} is not a list")
     if form == "cuts":
         return _read_cuts(column, entry, where)
+    if form == "runs":
+        return _read_runs(column, entry, where)
     return _read_groups(column, entry["groups"], where)
 
 
@@ -229,17 +304,58 @@ def _read_cuts(column: Column, entry: Mapping[str, Any], where: str) -> Partitio
                 f"other than the first: {near or 'none'}{', …' if domain.width > 6 else ''}"
             )
         positions.add(atom - 1)
+    return _with_null(column, positions, entry, where)
+
+
+def _with_null(
+    column: Column, positions: set[int], entry: Mapping[str, Any], where: str
+) -> Partition:
+    """The partition with these cuts between values, and NULL as the entry says."""
     null = entry.get("null")
     if null not in (None, "apart", "merged"):
         raise SchemeError(f'{where}: null is {null!r}, not "apart" or "merged"')
-    if domain.has_null:
+    if column.domain.has_null:
         if null is None:
             raise SchemeError(f'{where}: the column has NULLs; say "null": "apart" or "merged"')
         if null == "merged" and positions:
             raise SchemeError(f"{where}: NULL can be merged only when there are no cuts")
-        if null == "apart" and domain.width:
+        if null == "apart" and column.domain.width:
             positions.add(column.positions - 1)
     return Partition(column.size, tuple(sorted(positions)))
+
+
+def _read_runs(column: Column, entry: Mapping[str, Any], where: str) -> Partition:
+    domain, tree = column.domain, _tree(column)
+    if any(entry.get(key) != fingerprint for key, fingerprint in tree.items()) or (
+        "hierarchy" in entry and "hierarchy" not in tree
+    ):
+        raise SchemeError(
+            f"{where}: the values of the column or their hierarchy have changed since the scheme "
+            "was written, so its runs may mean something else; search again"
+        )
+    codes = {sort_key(value): atom for atom, value in enumerate(domain.left_ends)}
+    starts: list[int] = []
+    levels: list[int] = []
+    for run in entry["runs"]:
+        if not isinstance(run, list) or len(run) != 2:
+            raise SchemeError(f"{where}: run {run!r} is not [first value, level]")
+        atom = codes.get(sort_key(_value(run[0], column, where)))
+        if atom is None or (starts and atom <= starts[-1]):
+            raise SchemeError(
+                f"{where}: {run[0]!r} is not in the domain, or its run is not in its order"
+            )
+        level = run[1]
+        if type(level) is not int or not 0 <= level <= column.height:
+            raise SchemeError(f"{where}: level {level!r} is not one of 0 to {column.height}")
+        starts.append(atom)
+        levels.append(level)
+    if domain.width and (not starts or starts[0] != 0):
+        raise SchemeError(f"{where}: the first run does not begin with the first value")
+    positions = {start - 1 for start in starts[1:]}
+    for start, stop, level in zip(starts, [*starts[1:], domain.width], levels, strict=False):
+        cuts = column.levels[level].cuts
+        positions.update(cuts[bisect_left(cuts, start) : bisect_left(cuts, stop - 1)])
+    return _with_null(column, positions, entry, where)
 
 
 def _read_groups(column: Column, groups: Sequence[Any], where: str) -> Partition:

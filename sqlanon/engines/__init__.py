@@ -10,6 +10,7 @@ from sqlanon.engines.column_types import (
     is_text_type,
     released_type,
 )
+from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
     Capabilities,

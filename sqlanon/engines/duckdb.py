@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -235,6 +236,18 @@ class DuckDBEngine:
             result = self._execute(running.sql, parameters)
             if result.column_names == ["Count"] and result.num_rows == 1:
                 running.rows = result.column(0)[0].as_py()
+
+    def append(self, table: exp.Table, rows: pa.Table) -> None:
+        """From Arrow, by a name that is there for this one statement."""
+        name = f"sqlanon_rows_{secrets.token_hex(8)}"
+        read = exp.table_(name, db="main", catalog="temp", quoted=True)
+        with self._errors():
+            self._connection.register(name, rows)
+        try:
+            self.run(exp.insert(exp.select("*").from_(read), table.copy()))
+        finally:
+            with suppress(duckdb.Error):  # it goes with a transaction that has failed
+                self._connection.unregister(name)
 
     def _text(self, statement: SqlText) -> str:
         return render_statement(statement, self.dialect)

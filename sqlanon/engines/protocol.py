@@ -227,6 +227,12 @@ class Engine(Protocol):
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         """Executes one statement to its end, with parameters as in `fetch`."""
 
+    def append(self, table: exp.Table, rows: pa.Table) -> None:
+        """Adds rows of this process to a table, whose columns they have in the same order.
+
+        `insert_rows` does this by statements that every database has.
+        """
+
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         """The columns of a relation that can stand in FROM, in their order."""
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.errors import CompileError
 from sqlanon.release.compile import compile_release
+from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Order, Pseudonym
 from sqlanon.render import NATIVE, in_dialect
 
@@ -22,7 +23,7 @@ are for a driver in Python, not for the database."""
 
 def release_text(recipe: Order, dialect: str = NATIVE, *, guarded: bool = False) -> str:
     """The SELECT of a release with its header, in a dialect; it ends with a newline."""
-    recipe = replace(recipe, standard=dialect != NATIVE)
+    recipe = with_named_lists(replace(recipe, standard=dialect != NATIVE), guarded=guarded)
     return text_of(compile_release(recipe, guarded=guarded).select, recipe, dialect)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
+from typing import Any
 
 from sqlglot import exp
 
@@ -15,6 +17,7 @@ from sqlanon.domain import (
     Form,
     Generalized,
     IntervalDomain,
+    Mask,
     Output,
     Span,
     Value,
@@ -110,9 +113,13 @@ def in_group(item: Generalized, start: int, stop: int) -> exp.Expr:
     width = item.column.domain.width
     if start == width:
         return is_null(value_of(item))
-    if item.spans is not None:
+    if item.spans is not None or item.masks is not None:
         number = next(i for i, run in enumerate(item.partition.runs) if run[0] == start)
-        return _in_span(item, start, item.spans[number])
+        if item.spans is not None:
+            return _in_span(item, start, item.spans[number])
+        if item.masks is not None and (masks := item.masks[number]) is not None:
+            masked = _in_masks(item, masks)
+            return masked if stop <= width else exp.or_(masked, is_null(value_of(item)))
     inside = _inside(item, start, min(stop, width))
     return inside if stop <= width else exp.or_(inside, is_null(value_of(item)))
 
@@ -121,7 +128,9 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     """Whether the value belongs to a group, as shortly as that can be said; None: it does."""
     domain = item.column.domain
     found: list[exp.Expr] = []
-    if isinstance(domain, IntervalDomain):
+    if item.shown is not None or item.masks is not None:
+        found += _in_shown_groups(item)
+    elif isinstance(domain, IntervalDomain):
         several = item.partition.runs[0][1] < domain.width
         if several and item.is_open and takes_no_nan(item):
             found.append(value_of(item) <= literal(math.inf))  # the last interval has no NaN
@@ -138,6 +147,44 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     if found == [is_not_null(value_of(item))]:
         return None
     return exp.or_(*found, is_null(value_of(item)))
+
+
+def _in_shown_groups(item: Generalized) -> list[exp.Expr]:
+    """One condition for each group that may be named, and one list of the single values."""
+    several, single = [], []
+    for number, run in enumerate(item.partition.runs):
+        if run not in item.shown_runs:
+            continue
+        by_mask = item.masks is not None and item.masks[number] is not None
+        by_span = item.spans is not None and item.spans[number] is not None
+        if run[1] - run[0] == 1 and not by_mask and not by_span:
+            single.append(run[0])
+        else:
+            several.append(in_group(item, run[0], min(run[1], item.column.domain.width)))
+    found = [*several, *([listed(item, single)] if single else [])]
+    return found or [exp.false()]
+
+
+def _in_masks(item: Generalized, masks: tuple[Mask, ...]) -> exp.Expr:
+    """Whether the value's text is masked like this; no masks are the one that hides all."""
+    if not masks:
+        return is_not_null(value_of(item))
+    assert item.column.hierarchy is not None
+    text = _counted(item)
+    if item.column.domain.kind is not Kind.TEXT:
+        text = exp.cast(text, "text")
+    ends = exp.Left if item.column.hierarchy.masked_from == "right" else exp.Right
+    found = []
+    for length, kept in masks:
+        condition: exp.Expr = exp.EQ(
+            this=exp.Length(this=text.copy()), expression=exp.Literal.number(length)
+        )
+        if kept:
+            end = ends(this=text.copy(), expression=exp.Literal.number(len(kept)))
+            same = exp.EQ(this=exact(end), expression=exp.Literal.string(kept))
+            condition = exp.and_(condition, same)
+        found.append(condition)
+    return exp.or_(*found)
 
 
 def _in_intervals(item: Generalized) -> list[exp.Expr]:
@@ -207,6 +254,29 @@ def _inside(item: Generalized, start: int, stop: int) -> exp.Expr:
     return exp.and_(*bounds)
 
 
+def _below(value: Any) -> Value:
+    """A value that is less than this one, of the same ordered kind."""
+    if isinstance(value, float):
+        return math.inf if math.isnan(value) else math.nextafter(value, -math.inf)
+    return _moved(value, -1)
+
+
+def _above(value: Any) -> Value:
+    """A value that is greater than this one, of the same ordered kind."""
+    if isinstance(value, float):
+        return math.nan if math.isinf(value) and value > 0 else math.nextafter(value, math.inf)
+    return _moved(value, 1)
+
+
+def _moved(value: Any, steps: int) -> Value:
+    if isinstance(value, dt.datetime):
+        return value + dt.timedelta(microseconds=steps)
+    if isinstance(value, dt.date):
+        return value + dt.timedelta(days=steps)
+    moved: Value = value + steps
+    return moved
+
+
 def last_value(item: Generalized) -> Value:
     """The highest value that the domain covers."""
     domain = item.column.domain
@@ -241,6 +311,7 @@ class Mapping:
     nearest   a condition of the form value ≥ low: only the row with the greatest low that meets
               it can meet `condition` too. None for a list that is not to be read like this
     within    whether that row does; None where it always does
+    table     a table that holds the rows; None where the statement itself lists them
     """
 
     item: Generalized
@@ -251,6 +322,7 @@ class Mapping:
     condition: exp.Expr
     nearest: exp.Expr | None = None
     within: exp.Expr | None = None
+    table: exp.Table | None = None
 
     def tuples(self) -> list[exp.Tuple]:
         """The rows as SQL, made anew: two statements cannot share them."""
@@ -265,11 +337,12 @@ class Mapping:
 def mapping_of_values(
     item: Generalized, groups: tuple[tuple[Cell, ...], ...], name: str, released: tuple[str, ...]
 ) -> Mapping:
-    """One row a value."""
-    domain = item.column.domain
+    """One row per value."""
+    domain, shown = item.column.domain, set(item.shown_runs)
     rows = tuple(
         (domain.left_ends[atom], *group)
         for (start, stop), group in zip(item.partition.runs, groups, strict=True)
+        if (start, stop) in shown
         for atom in range(start, min(stop, domain.width))
     )
     value = exp.column("value", table=name, quoted=True)
@@ -294,23 +367,35 @@ def mapping_of_intervals(
     def is_wide(run: tuple[int, int]) -> bool:
         return is_range or run[1] - run[0] > 1
 
+    if item.is_open and not is_range:  # no label shows the lowest and the highest value
+        if is_wide(runs[0]):
+            ends[0] = _below(ends[runs[0][1]])
+        ends[-1] = _above(ends[runs[-1][0]])
+    shown = set(item.shown_runs)
     rows: list[tuple[Cell, ...]] = []
     for run, group in zip(runs, groups, strict=False):
+        if run not in shown:
+            continue
         low = ends[run[0]]
         rows.append((low, ends[run[1]] if is_wide(run) else low, *group))
     low_end, high_end = (exp.column(end, table=name, quoted=True) for end in ("low", "high"))
-    place = _nearest(item, *(ends[run[0]] if is_wide(run) else None for run in (runs[0], runs[-1])))
+    outermost = (
+        ends[run[0]] if is_wide(run) and run in shown else None for run in (runs[0], runs[-1])
+    )
+    place = _nearest(item, *outermost)
     closed: list[exp.Expr] = []
     if not all(map(is_wide, runs)):
         closed.append(exp.EQ(this=low_end.copy(), expression=high_end.copy()))
-    if is_wide(runs[-1]) and not item.is_open:
+    if is_wide(runs[-1]) and not item.is_open and runs[-1] in shown:
         end = value_literal(item, ends[-1])
         closed.append(exp.EQ(this=high_end.copy(), expression=end))
     conditions: list[exp.Expr] = [place >= low_end, place.copy() < high_end]
     if closed:
         at_most = place.copy() <= high_end.copy()
         conditions[1:] = [at_most, exp.or_(conditions[1], *closed)]
-    if all(map(is_wide, runs)):
+    if item.shown is not None:  # between the groups that are named lie others
+        nearest, within = conditions[0].copy(), exp.and_(*(each.copy() for each in conditions[1:]))
+    elif all(map(is_wide, runs)):
         nearest, within = _in_reach(item, ends[0], ends[-1]) >= low_end.copy(), None
     else:  # between single values lie others that belong to no group
         nearest, within = place.copy() >= low_end.copy(), place.copy() <= high_end.copy()
@@ -328,7 +413,10 @@ def mapping_of_spans(
     assert item.spans is not None
     values = item.column.domain.left_ends
     rows: list[tuple[Cell, ...]] = []
+    shown = {start for start, _ in item.shown_runs}
     for (start, _), span, group in zip(item.partition.runs, item.spans, groups, strict=False):
+        if start not in shown:
+            continue
         rows.append((*(span or (values[start], values[start])), *group))
     value = value_of(item)
     low, high = (exp.column(end, table=name, quoted=True) for end in ("low", "high"))
@@ -375,6 +463,9 @@ def _in_reach(item: Generalized, first: Value, end: Value) -> exp.Expr:
 MOST_CASES = 100
 """A CASE of more branches, or with more listed values, is written as a join instead: nobody
 reads it, and for listed values the join is faster from about here on."""
+MOST_WRITTEN = 5_000
+"""A list of more rows is loaded as a table where that is possible (see lists.py), and no
+`form: case` writes more listed values; a statement takes a tenth of a second for as many."""
 
 
 @dataclass(frozen=True)
@@ -397,10 +488,10 @@ def written(item: Generalized, recipe: Order, mapping_name: str) -> Written:
     if item.takes_all:
         return Written(tuple(constant(c) for c in groups[0]))
     if keeps_values(item, recipe):
-        return _kept(item, mapping_name)
+        return _kept(item, recipe, mapping_name)
     otherwise = _otherwise(item, recipe)
     if _is_joined(item):
-        result = _joined(item, groups, otherwise, mapping_name, recipe.standard)
+        result = _joined(item, groups, otherwise, mapping_name, recipe)
     else:
         result = _cases(item, groups, otherwise)
     if digits := decimal_digits(item):
@@ -422,30 +513,43 @@ def _otherwise(item: Generalized, recipe: Order) -> exp.Expr:
 def _is_joined(item: Generalized) -> bool:
     domain = item.column.domain
     by_intervals = item.by_intervals or item.spans is not None
+    if not item.shown_runs or item.masks is not None:
+        return False
     if not domain.width or (by_intervals and item.partition.runs[0][1] >= domain.width):
         return False  # one interval needs no list
-    if item.form is not Form.AUTO:
-        return item.form is Form.JOIN
+    if item.form is Form.JOIN:
+        return True
+    if item.form is Form.CASE and (by_intervals or domain.width <= MOST_WRITTEN):
+        return False
     return (len(item.partition) if by_intervals else domain.width) > MOST_CASES
 
 
-def _kept(item: Generalized, name: str) -> Written:
+def _kept(item: Generalized, recipe: Order, name: str) -> Written:
     domain, kept = item.column.domain, kept_value(item)
     # A long list inside a CASE, where such values are counted, is slow; a join is not.
-    joined = item.form is Form.JOIN or (item.form is Form.AUTO and domain.width > MOST_CASES)
-    if not joined or not domain.width:
+    most = {Form.JOIN: 0, Form.AUTO: MOST_CASES, Form.CASE: MOST_WRITTEN}[item.form]
+    if domain.width <= most or not item.shown_runs:
         return Written((kept,), in_any_group(item))
     mapping = mapping_of_values(item, ((),) * domain.size, name, ())
+    mapping = replace(mapping, table=recipe.loaded.get(item.name))
     return Written((kept,), _found(item, mapping), mapping)
 
 
 def _cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
-    conditions = [in_group(item, start, stop) for start, stop in item.partition.runs]
+    branches = [
+        (in_group(item, *run), group)
+        for run, group in zip(item.partition.runs, groups, strict=True)
+        if run[0] == item.column.domain.width or run in item.shown_runs
+    ]
+    if item.in_view:  # what is written for all other values need not name some of them
+        branches = [each for each in branches if constant(each[1][0]) != otherwise]
+    if not branches:
+        return Written((otherwise,) * len(item.released_names), in_any_group(item))
     outputs = [
         exp.Case(
             ifs=[
                 exp.If(this=condition.copy(), true=constant(group[place]))
-                for condition, group in zip(conditions, groups, strict=True)
+                for condition, group in branches
             ],
             default=None if isinstance(otherwise, exp.Null) else otherwise.copy(),
         )
@@ -459,7 +563,7 @@ def _joined(
     groups: tuple[tuple[Cell, ...], ...],
     otherwise: exp.Expr,
     name: str,
-    standard: bool,
+    recipe: Order,
 ) -> Written:
     """A range join for intervals, a mapping join for values."""
     domain = item.column.domain
@@ -471,7 +575,8 @@ def _joined(
     # The ends of an interval are in its row already.
     own = item.output in (Output.LABEL, Output.MIDPOINT)
     mapping = make(item, groups if own else ((),) * len(groups), name, (item.output,) * own)
-    if standard:
+    mapping = replace(mapping, table=recipe.loaded.get(item.name))
+    if recipe.standard:
         mapping = replace(mapping, nearest=None, within=None)
     columns = (item.output,) if own else ("low", "high")[: len(item.released_names)]
     outputs = []

@@ -112,6 +112,8 @@ class Order:
     label        the column that is released to be predicted
     standard     whether its SQL keeps to joins that every database has; without it values find
                  their intervals by ASOF joins, which yield the same rows
+    loaded       the tables that hold the lists of columns, by column, where a list is too long
+                 for the text of a statement
     connection   how the released rows are read later: an address, or the connection of the
                  caller; None where only this engine has them
     """
@@ -150,6 +152,7 @@ class Order:
     preference: Preference | None = None
     label: str | None = None
     standard: bool = False
+    loaded: Mapping[str, exp.Table] = field(default_factory=dict)
     connection: Any = None
 
     def __post_init__(self) -> None:

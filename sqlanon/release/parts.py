@@ -149,7 +149,11 @@ def values_cte(name: str, columns: Iterable[str], rows: list[exp.Tuple]) -> exp.
 
 
 def list_cte(mapping: Mapping) -> exp.CTE:
-    return values_cte(mapping.name, (*mapping.keys, *mapping.released), mapping.tuples())
+    columns = (*mapping.keys, *mapping.released)
+    if mapping.table is None:
+        return values_cte(mapping.name, columns, mapping.tuples())
+    read = exp.select(*(exp.column(name, quoted=True) for name in columns))
+    return cte(mapping.name, read.from_(mapping.table.copy()))
 
 
 def number(value: int | float) -> exp.Expr:

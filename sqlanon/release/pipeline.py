@@ -35,6 +35,7 @@ from sqlanon.release.certificate.certificate import Certificate
 from sqlanon.release.certificate.certify import certify
 from sqlanon.release.certificate.document import EarlierEntry
 from sqlanon.release.export import Export, is_marked
+from sqlanon.release.lists import filled
 from sqlanon.release.order import (
     Order,
     order_to_publish,
@@ -68,6 +69,7 @@ from sqlanon.release.stage import (
     verify,
 )
 from sqlanon.release.target import make_plan
+from sqlanon.release.view_text import with_shown_groups
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -219,7 +221,10 @@ def publish(
         with transaction(engine) as lent:
             plan = make_plan(engine, order)
             files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
-            with _stage_dropped_on_failure(engine, plan, lent=lent):
+            with (
+                _stage_dropped_on_failure(engine, plan, lent=lent),
+                filled(engine, plan.lists),
+            ):
                 source = count_source(engine, plan, watch)
                 staged = build_stage(engine, plan, source, watch)
                 facts = verify(engine, plan, source, staged, watch)
@@ -233,6 +238,9 @@ def publish(
                     watch.enter("reading back")
                     export.check(facts)
                 suppressed = suppressed_rows(engine, plan, facts)
+                if plan.guarded:
+                    shown_order = with_shown_groups(plan.order, engine, plan.stage)
+                    plan = replace(plan, order=shown_order)
                 certificate = Certificate(
                     certify(order, plan, source, facts, suppressed, earlier, engine.versions)
                 )
@@ -259,7 +267,7 @@ def publish(
         files=paths,
         table_hash=facts.hash,
         columns=swapped.columns,
-        statements=(*plan.opening, *swapped.statements),
+        statements=(*plan.opening, *swapped.statements, *plan.drop_lists),
         lost=swapped.lost,
         remains=swapped.remains,
         removed=tuple(removed),
@@ -283,7 +291,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
         closing = [export.statement(order.file), plan.drop_stage]
     else:
         closing = plan.swap(plan.was_not_null())
-    return ["BEGIN TRANSACTION", *plan.opening, *closing, "COMMIT"]
+    return ["BEGIN TRANSACTION", *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
 
 def _folder_of(file: Path) -> Path:

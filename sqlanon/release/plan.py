@@ -14,6 +14,7 @@ from sqlanon.errors import PublishError
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered
 from sqlanon.release.dialects import statement_text
 from sqlanon.release.generalize import SOURCE
+from sqlanon.release.lists import LoadedList
 from sqlanon.release.order import Order
 from sqlanon.release.parts import aliased
 from sqlanon.release.rows import POPULATION
@@ -47,6 +48,7 @@ class ReleasePlan:
     stage      the full name of the table that is built and verified first
     temporary  whether that is a temporary table: what is not yet verified, and the private
                column with the subjects, must not get into the file of another database
+    lists      what is loaded as tables before anything is counted
     """
 
     order: Order
@@ -56,6 +58,7 @@ class ReleasePlan:
     temporary: bool
     dialect: str
     has_comments: bool = True
+    lists: tuple[LoadedList, ...] = ()
 
     @property
     def target_name(self) -> str:
@@ -84,11 +87,17 @@ class ReleasePlan:
         return compile_release(self.order, guarded=self.guarded)
 
     def select_as_given(self, order: Order) -> exp.Query:
-        """The SELECT of the release, reading its tables by the names that an order has for them."""
+        """The SELECT of the release, reading its tables by the names that an order has for them.
+
+        Both orders load the same lists.
+        """
         select = self.released.select.copy()
         pairs = [(SOURCE, self.order.source, order.source)]
         if self.order.population is not None and order.population is not None:
             pairs.append((POPULATION, self.order.population, order.population))
+        for column, loaded in self.order.loaded.items():
+            for table in [each for each in select.find_all(exp.Table) if each == loaded]:
+                table.replace(order.loaded[column].copy())
         for name, located, given in pairs:
             read, shown = aliased(located, name), aliased(given, name)
             for node in [each for each in select.find_all(type(read)) if each == read]:
@@ -98,7 +107,8 @@ class ReleasePlan:
     @property
     def opening(self) -> list[str]:
         """Everything up to the staged table."""
-        return [*self.hold_off, self.count_source, self.build_stage, *self.mark_stage]
+        lists = [each.create(self.dialect) for each in self.lists]
+        return [*lists, *self.hold_off, self.count_source, self.build_stage, *self.mark_stage]
 
     @property
     def hold_off(self) -> list[str]:
@@ -134,6 +144,10 @@ class ReleasePlan:
         if self.temporary or not self.has_comments:
             return []
         return [self._text(_COMMENT, table=self.stage, text=STAGE_COMMENT)]
+
+    @property
+    def drop_lists(self) -> list[str]:
+        return [each.drop(self.dialect) for each in self.lists]
 
     @property
     def drop_stage(self) -> str:

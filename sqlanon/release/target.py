@@ -13,8 +13,10 @@ from sqlanon.domain import Mode
 from sqlanon.engines import ColumnInfo, Engine, Reads, TableDetails
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.release.compile import compile_release
+from sqlanon.release.lists import loaded_lists
 from sqlanon.release.order import Order, refuse_impossible
 from sqlanon.release.plan import RELEASE_COMMENT, STAGE_PREFIX, ReleasePlan
+from sqlanon.release.view_text import for_view
 from sqlanon.wording import counted
 
 
@@ -34,12 +36,18 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
         engine.refuse_hidden_functions()
     population = None if order.population is None else qualified(engine, order.population)
     order = replace(order, source=qualified(engine, order.source), population=population)
+    if order.mode is Mode.VIEW:
+        order = for_view(order)
     stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
+    tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(len(order.items))]
+    order, lists = loaded_lists(order, tables)
     if order.file is not None:
-        return _plan_of_file(engine, order, order.file, stage)
-    if order.mode is Mode.REPLACE:
-        return _plan_of_replacement(engine, order, stage)
-    return _plan_of_table(engine, order, stage)
+        plan = _plan_of_file(engine, order, order.file, stage)
+    elif order.mode is Mode.REPLACE:
+        plan = _plan_of_replacement(engine, order, stage)
+    else:
+        plan = _plan_of_table(engine, order, stage)
+    return replace(plan, lists=lists)
 
 
 def _plan(

@@ -44,7 +44,7 @@ def test_choose(name: str, folder: Path, run: Run) -> None:
     run("choose", str(folder / name), "-o", str(folder / "chosen.json"))
     written, result = read(folder / "chosen.json"), read(folder / name)
     chosen = result["solutions"][result["chosen"]]
-    assert (written["format"], written["version"]) == ("sqlanon scheme", 2)
+    assert (written["format"], written["version"]) == ("sqlanon scheme", 3)
     assert written["columns"] == chosen["columns"]
     assert written.get("required_k") == chosen.get("required_k")
 

@@ -186,7 +186,7 @@ def test_one_search_answers_for_several_k(tmp_path: Path, method: str) -> None:
     if method == "auto":
         assert result.evaluations["distinct"] == 64
     document = result.to_dict()
-    assert document["version"] == 2
+    assert document["version"] == 3
     assert [each["k"] for each in document["choices"]] == [2, 3, 5]
 
 

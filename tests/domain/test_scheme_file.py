@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scheme_columns import columns, partitions
 
+from sqlanon.domain import scheme_json
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.hierarchy import Hierarchy
@@ -41,7 +42,7 @@ def test_a_document_by_hand() -> None:
     scheme = Scheme(COLUMNS, (Partition(20, (4, 7, 11)), Partition(3, (1,)), Partition(4, (1, 2))))
     assert to_document(scheme) == {
         "format": "sqlanon scheme",
-        "version": 2,
+        "version": 3,
         "recoding": "global",
         "columns": {
             "age": {"cuts": [25, 40, 60]},
@@ -110,6 +111,61 @@ def test_round_trip(data: st.DataObject) -> None:
     read = from_document(json.loads(text), drawn)
     assert read == scheme
     assert read.fingerprint == scheme.fingerprint
+
+
+PLACES = Hierarchy.from_rows(
+    [[f"p{i}", f"district {i // 2}", f"county {i // 4}", "*"] for i in range(8)], "places.csv"
+)
+PLACE = Column(ValueDomain("c", Kind.TEXT, PLACES.leaves), PLACES)
+PLACE_OR_NULL = Column(ValueDomain("c", Kind.TEXT, PLACES.leaves, True), PLACES)
+LETTERS = values(Kind.TEXT, *"abcdef")
+
+
+@pytest.mark.parametrize(
+    ("column", "cuts", "runs"),
+    [
+        # The first county by district, the second by value; p4 ends where the next run begins.
+        (PLACE, (1, 3, 4, 5, 6), [["p0", 1], ["p5", 0]]),
+        (PLACE, (3,), [["p0", 2]]),
+        (PLACE, (), [["p0", 3]]),
+        (PLACE_OR_NULL, (0, 1, 2, 3, 4, 5, 6, 7), [["p0", 0]]),
+        # p1 and p2 share a group, which is no node; so do p3 to p6, across both counties.
+        (PLACE, (0, 2, 6), [["p0", 0], ["p1", 2], ["p3", 3], ["p7", 0]]),
+        # Without a hierarchy level 1 is one group.
+        (LETTERS, (0, 1, 2), [["a", 0], ["d", 1]]),
+        # By cuts where these are no longer than twice as many runs.
+        (values(Kind.INTEGER, 1, 2, 3, 4, 5, 6), (1, 3), None),
+        (values(Kind.INTEGER, 1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4), [[1, 0]]),
+    ],
+)
+def test_runs_by_hand(
+    monkeypatch: pytest.MonkeyPatch, column: Column, cuts: tuple[int, ...], runs: Any
+) -> None:
+    monkeypatch.setattr(scheme_json, "MOST_NAMED", 1)
+    entry = written(column, *cuts)
+    assert entry.get("runs") == runs
+    assert from_document({"columns": {"c": entry}}, [column])["c"].cuts == cuts
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_round_trip_in_runs(data: st.DataObject) -> None:
+    column = data.draw(columns("a", 12))
+    scheme = Scheme((column,), (data.draw(partitions(column)),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scheme_json, "MOST_NAMED", 0)
+        document = json.loads(json.dumps(to_document(scheme)))
+    assert "groups" not in document["columns"]["a"] or not column.domain.width
+    assert from_document(document, [column]) == scheme
+
+
+def test_a_wide_scheme_is_short() -> None:
+    """A million values in an entry of a few lines: a thousand groups, then every value alone."""
+    column = Column(ValueDomain("c", Kind.TEXT, tuple(f"{i:07}" for i in range(1_000_000))))
+    cuts = (*range(499, 500_000, 500), *range(500_000, 999_999))
+    entry = written(column, *cuts)
+    assert len(entry["runs"]) == 1_001  # a thousand of level 1, which is one group
+    assert from_document({"columns": {"c": entry}}, [column])["c"].cuts == cuts
 
 
 def test_a_group_can_be_wide() -> None:

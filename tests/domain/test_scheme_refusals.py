@@ -54,11 +54,11 @@ def test_domains_are_per_column() -> None:
     )
 
 
-@pytest.mark.parametrize("version", [3, 0, "1", None, True, 1.0])
+@pytest.mark.parametrize("version", [4, 0, "1", None, True, 1.0])
 def test_version(version: Any) -> None:
     assert refusal({"version": version, "columns": GOOD}) == (
         f"s.json: format version {version!r} is not supported; "
-        "this sqlanon reads versions 1 to 2 of a scheme"
+        "this sqlanon reads versions 1 to 3 of a scheme"
     )
 
 
@@ -91,7 +91,9 @@ def test_missing_columns() -> None:
 
 @pytest.mark.parametrize("entry", [None, [25], 1, {}, {"null": "apart"}, {"cuts": [], "level": 0}])
 def test_wrong_form(entry: Any) -> None:
-    assert entry_refusal(AGE, entry) == (f"expected one of cuts, groups, level, found {entry!r}")
+    assert entry_refusal(AGE, entry) == (
+        f"expected one of cuts, groups, level, runs, found {entry!r}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,39 @@ def test_wrong_form(entry: Any) -> None:
 )
 def test_entries(entry: Any, message: str) -> None:
     assert entry_refusal(AGE, entry) == message
+
+
+RUNS = {
+    "runs": [["Black", 0]],
+    "hierarchy": TREE.fingerprint,
+    "domain": RACE.domain.fingerprint_of_values,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"runs": [["Black", 0, 1]]}, "run ['Black', 0, 1] is not [first value, level]"),
+        ({"runs": [["Black", 2]]}, "level 2 is not one of 0 to 1"),
+        ({"runs": [["Black", True]]}, "level True is not one of 0 to 1"),
+        ({"runs": [["White", 0]]}, "the first run does not begin with the first value"),
+        ({"runs": []}, "the first run does not begin with the first value"),
+        ({"runs": [["Black", 0], ["Grey", 0]]}, "'Grey' is not in the domain"),
+        ({"runs": [["Black", 0], ["Other", 0], ["White", 0]]}, "'White' is not in the domain, or"),
+        ({"domain": "0"}, "the values of the column or their hierarchy have changed"),
+        ({"hierarchy": "0"}, "the values of the column or their hierarchy have changed"),
+        ({"level": 0}, "expected one of"),
+        ({"cut": 0}, "unknown key 'cut' beside 'runs'"),
+    ],
+)
+def test_runs(changes: dict[str, Any], message: str) -> None:
+    assert entry_refusal(RACE, RUNS | changes).startswith(message)
+
+
+def test_runs_without_their_hierarchy() -> None:
+    """Its levels would mean something else."""
+    flat = Column(RACE.domain)
+    assert "their hierarchy have changed" in entry_refusal(flat, RUNS)
 
 
 @pytest.mark.parametrize("cut", [27, 0, 100, -5])

@@ -57,7 +57,7 @@ def test_its_own_values_are_kept(folder: Path) -> None:
 def test_what_is_chosen_from_it_is_of_the_newest_version(folder: Path, run: Run) -> None:
     run("choose", str(folder / "result.json"), "-o", str(folder / "new.json"))
     written = json.loads((folder / "new.json").read_text())
-    assert (written["format"], written["version"]) == ("sqlanon scheme", 2)
+    assert (written["format"], written["version"]) == ("sqlanon scheme", 3)
     assert written["domains"]["city"] == {"values": ["Bonn", "Oslo", "Rome"], "null": True}
     assert written["domains"]["zip"] == {"values": [10115, 10117, 20095], "null": False}
     assert read_document(folder / "new.json") == read_document(folder / "result.json")
@@ -65,4 +65,4 @@ def test_what_is_chosen_from_it_is_of_the_newest_version(folder: Path, run: Run)
 
 def test_a_scheme_file_of_version_1_may_be_written_over(folder: Path, run: Run) -> None:
     run("choose", str(folder / "result.json"), "-o", str(folder / "scheme.json"))
-    assert json.loads((folder / "scheme.json").read_text())["version"] == 2
+    assert json.loads((folder / "scheme.json").read_text())["version"] == 3

@@ -38,6 +38,7 @@ from sqlanon.engines import (
     SqlText,
     TableDetails,
     Tracer,
+    insert_rows,
     open_engine,
     open_source,
     parse_table,
@@ -165,6 +166,9 @@ class SQLite:
 
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         self._execute(statement, parameters)
+
+    def append(self, table: exp.Table, rows: pa.Table) -> None:
+        insert_rows(self, table, rows)
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         """By the values: a column of SQLite holds any type, and results of expressions none."""

@@ -141,7 +141,7 @@ def test_another_policy_or_data(folder: Path, path: str, value: object, said: st
     ("name", "value", "said"),
     [
         ("age", {"cuts": [21]}, "schemes.0: column 'age': 21 is not a place to cut"),
-        ("age", 5, "schemes.0: column 'age': expected one of cuts, groups, level, found 5"),
+        ("age", 5, "schemes.0: column 'age': expected one of cuts, groups, level, runs, found 5"),
         ("city", None, "schemes.0: no partition for 'city'"),
         ("town", {"level": 0}, "schemes.0: 'town' is not a quasi-identifier of the policy"),
     ],

@@ -41,6 +41,7 @@ from sqlanon.release.certificate.document import (
 from sqlanon.release.certificate.model_entries import journalist_of, models_of, worst_of
 from sqlanon.release.certificate.sentences import words_of
 from sqlanon.release.dialects import text_of
+from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Order, Pseudonym, header_of, shown
 from sqlanon.release.plan import ReleasePlan
 from sqlanon.release.recount import Counts, column_losses, released_rows, scores_of
@@ -72,6 +73,7 @@ def certify(
     losses = column_losses(order, facts, source.rows)
     header = header_of(order, audit.k, guarded=plan.guarded)
     given = replace(shown(order), header=tuple(header))
+    given = with_named_lists(given, guarded=plan.guarded)
     try:
         draft = Document(
             release=ReleaseEntry(
