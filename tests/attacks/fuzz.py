@@ -29,6 +29,7 @@ from typing import Any
 
 import duckdb
 import oracle_path  # noqa: F401
+import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzz_cases import Drawn, draw
 from release_oracle import Evidence, Recount, Row, Violation, atom, tightened, violations
@@ -127,14 +128,14 @@ class Place:
 
     def source_rows(self) -> list[Row]:
         if self.drawn.place == "data":
-            return self.keywords["data"].to_pylist()
+            return _listed(self.keywords["data"])
         if self.drawn.place == "parquet":
-            return pq.read_table(self.folder / "source.parquet").to_pylist()
+            return _listed(pq.read_table(self.folder / "source.parquet"))
         return self._rows(TABLE)
 
     def _rows(self, table: str, file: Path | None = None) -> list[Row]:
         with self.opened(file) as connection:
-            return connection.sql(f"SELECT * FROM {table}").to_arrow_table().to_pylist()
+            return _listed(connection.sql(f"SELECT * FROM {table}").to_arrow_table())
 
     def released_rows(self, release: sqlanon.Release) -> list[Row]:
         target = self.policy["publish"]
@@ -144,11 +145,11 @@ class Place:
                      allow_quoted_nulls = false)"
             with duckdb.connect() as connection:
                 source = read if self.drawn.mode == "csv" else f"read_parquet('{path}')"
-                return connection.sql(f"FROM {source}").to_arrow_table().to_pylist()
+                return _listed(connection.sql(f"FROM {source}").to_arrow_table())
         if target.get("mode") == "replace":
             return self._rows(TABLE)
         if "to" not in target:
-            return release.to_arrow().to_pylist()
+            return _listed(release.to_arrow())
         other = self.folder / "other.duckdb" if "connection" in target else None
         return self._rows(TARGET, other)
 
@@ -165,6 +166,11 @@ class Place:
     def close(self) -> None:
         if self.connection is not None:
             self.connection.close()
+
+
+def _listed(table: pa.Table) -> list[Row]:
+    rows: list[Row] = table.to_pylist()
+    return rows
 
 
 def counted(rows: list[Row]) -> Counter[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -135,7 +136,11 @@ class _Artist:
         if self.chance(0.4):
             pool = rng.sample(range(1000), rng.choice([2, 4, 12, 60]))
             kind = rng.choice(["integer", "float", "decimal"])
-            made = {"integer": int, "float": lambda n: n / 8, "decimal": lambda n: Decimal(n) / 4}
+            made: dict[str, Callable[[int], Any]] = {
+                "integer": int,
+                "float": lambda n: n / 8,
+                "decimal": lambda n: Decimal(n) / 4,
+            }
             cells = self._skewed([made[kind](n) for n in pool], 0.05)
             self._add("income", kind, cells, {"role": "sensitive"})
             models.append("income")
@@ -286,7 +291,7 @@ class _Artist:
 
     def _model(self, column: str) -> tuple[str, dict[str, Any]]:
         rng = self.rng
-        makers = [
+        makers: list[Callable[[], tuple[str, dict[str, Any]]]] = [
             lambda: ("l_diversity", {"l": rng.choice([2, 2, 3])}),
             lambda: ("l_diversity", {"kind": "entropy", "l": rng.choice([1.3, 1.8, 2.5])}),
             lambda: ("l_diversity", {"kind": "recursive", "l": 2, "c": rng.choice([1.5, 3, 5])}),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from typing import Any
 
 import numpy as np
 from adult import (
@@ -37,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     histogram = nine_columns()
     trace = np.concatenate(converging_schemes(histogram)[3:])
-    result = {
+    result: dict[str, dict[str, Any]] = {
         "converging": compare(histogram, trace[:1800]),
         "random": compare(histogram, random_schemes(histogram, 600)),
     }
@@ -55,7 +56,7 @@ def main() -> None:
         print(f"    with suppression, batches of 100: {row['sql_suppression_ms']:.3f} ms")
 
 
-def compare(histogram: Histogram, bits: Bits) -> dict[str, object]:
+def compare(histogram: Histogram, bits: Bits) -> dict[str, Any]:
     """The three ways on the same schemes, interleaved so that noise hits all alike."""
     numpy_yardstick, case_yardstick = NumpyYardstick(histogram), CaseYardstick(histogram)
     sample = bits[np.linspace(0, len(bits) - 1, SAMPLE).astype(int)]

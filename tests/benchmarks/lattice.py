@@ -26,18 +26,19 @@ def main() -> None:
         "without suppression": Suppression(),
         "suppression of 1 %": Suppression.up_to(0.01, histogram.rows),
     }
-    result = {"nodes": len(nodes), "nodes_per_second": {}}
+    rates: dict[str, float] = {}
+    result = {"nodes": len(nodes), "nodes_per_second": rates}
     for name, rule in rules.items():
 
         def evaluate(rule: Suppression = rule) -> None:
             with Evaluator(histogram, suppression=rule) as evaluator:
                 evaluator.score(histogram.space.batch_of_levels(nodes))
 
-        result["nodes_per_second"][name] = len(nodes) / median_seconds(evaluate, repeats=3)
+        rates[name] = len(nodes) / median_seconds(evaluate, repeats=3)
     if options.json:
         print(json.dumps(result, indent=2))
         return
-    for name, rate in result["nodes_per_second"].items():
+    for name, rate in rates.items():
         print(f"{len(nodes):,} nodes, {name}: {rate:,.0f} a second")
 
 

@@ -24,8 +24,9 @@ from runs import problem_of
 from sqlanon.domain.histogram import Histogram
 from sqlanon.domain.space import Batch
 from sqlanon.evaluate.evaluator import Evaluator
+from sqlanon.metrics.measurement import DIGITS
 from sqlanon.metrics.preference import Preference
-from sqlanon.metrics.scores import DIGITS, Scores
+from sqlanon.metrics.scores import Scores
 from sqlanon.search.fronts import bits_of
 from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Watch

@@ -116,7 +116,8 @@ def run(rows: int, seconds: float, limit: float, seed: int = 1) -> dict[str, Any
     wanted = policy(limit, method="auto", seed=seed)
     with sqlanon.load(wanted, connection=connection) as anonymizer:
         tuples = len(anonymizer.histogram.tally)
-        signs, improved = [time.monotonic()], []
+        signs = [time.monotonic()]
+        improved: list[tuple[float, Any]] = []
         start, busy = signs[0], time.process_time()
 
         def follow(progress: Progress) -> None:

@@ -132,7 +132,9 @@ def whole_of(table: pa.Table, subject: str | None, sensitive: str) -> Shares:
 
 def in_order(tables: Sequence[pa.Table], column: str) -> list[Hashable]:
     """The distinct values of a column in ascending order, NaN after all numbers, NULL last."""
-    cells = {key(cell): cell for table in tables for cell in table[column].to_pylist()}
+    cells: dict[Hashable, Any] = {
+        key(cell): cell for table in tables for cell in table[column].to_pylist()
+    }
 
     def rank(cell: Any) -> tuple[int, Any]:
         if cell is None:

@@ -116,16 +116,17 @@ def spelled(cell: Any) -> str:
 
 def typed(text: str, kind: str) -> Any:
     """The value that a text means in a column of that kind; ValueError where it means none."""
+    of_kind: dict[str, Callable[[str], Any]] = {
+        "integer": int,
+        "float": float,
+        "decimal": Decimal,
+        "date": dt.date.fromisoformat,
+        "timestamp": dt.datetime.fromisoformat,
+        "boolean": lambda t: {"true": True, "false": False}[t],
+        "text": str,
+    }
     try:
-        return {
-            "integer": int,
-            "float": float,
-            "decimal": Decimal,
-            "date": dt.date.fromisoformat,
-            "timestamp": dt.datetime.fromisoformat,
-            "boolean": lambda t: {"true": True, "false": False}[t],
-            "text": str,
-        }[kind](text)
+        return of_kind[kind](text)
     except (InvalidOperation, KeyError):
         raise ValueError(text) from None
 
@@ -308,7 +309,8 @@ class Labels:
                     )
                 )
         elif shown.startswith("<") and (end := self._end(shown[1:])):
-            yield lambda cell: cell is not None and _place(cell) < _place(end[0])
+            place = _place(end[0])
+            yield lambda cell: cell is not None and _place(cell) < place
         else:
             nan = shown.endswith(" or NaN")
             shown = shown.removesuffix(" or NaN")
@@ -353,7 +355,7 @@ class Numbers:
         self.output = self.section["output"]
 
     def hides_all(self, shown: Any) -> bool:
-        return self.output != "bounds" or shown == (self.low, self.high)
+        return self.output != "bounds" or bool(shown == (self.low, self.high))
 
     def test(self, shown: Any) -> Test:
         if self.output == "bounds":
@@ -582,13 +584,14 @@ class Recount:
             return Model("l recursive", lambda e: shares(e).recursive(top), below(wish["c"]))
         if key == "t_closeness":
             distance = wish.get("distance") or self._default_distance(column)
-            measure = {
+            measures: dict[str, Callable[[Shares], Any]] = {
                 "equal": lambda p: p.equal(q),
                 "ordered": lambda p: p.ordered(
                     q, in_order(row[column] for row in self.evidence.source)
                 ),
                 "hierarchical": lambda p: p.hierarchical(q, self.evidence.trees[column]),
-            }[distance]
+            }
+            measure = measures[distance]
             return Model(f"t {distance}", lambda e: measure(shares(e)), at_most(wish["t"]))
         if key == "beta_likeness":
             return Model("beta", lambda e: shares(e).gain(q), at_most(wish["beta"]))

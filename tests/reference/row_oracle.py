@@ -33,7 +33,8 @@ def atom(cell: Any) -> Hashable:
     """A cell as an atom: NaN is one value, and so are 0.0 and -0.0."""
     if isinstance(cell, float):
         return ("nan",) if math.isnan(cell) else cell + 0.0
-    return cell
+    found: Hashable = cell
+    return found
 
 
 def above(cell: Any, other: Any) -> bool:

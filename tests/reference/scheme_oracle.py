@@ -125,7 +125,7 @@ def recount(drawn: Drawn, document: dict[str, Any]) -> Recount:
                 strict=True)  # fmt: skip
     groups = list(cells)
     people: list[Hashable] = list(drawn.people or range(drawn.rows))
-    whole = list(zip(people, drawn.illnesses, strict=True))
+    whole: list[Pair] = list(zip(people, drawn.illnesses, strict=True))
     classes: dict[Hashable, list[Pair]] = {}
     for group, pair in zip(groups, whole, strict=True):
         classes.setdefault(group, []).append(pair)

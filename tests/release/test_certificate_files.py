@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_put_in_place_is_told_as_that(tmp_path: Path, run:
 def test_a_failed_rewrite_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = town_table.make(tmp_path, publish={"mode": "replace"})
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, memory: str | None) -> None:
         raise PublishError("The new file differs. Nothing was changed.")
 
     monkeypatch.setattr("sqlanon.release.pipeline.rewrite_database", refuse)

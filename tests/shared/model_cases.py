@@ -63,7 +63,7 @@ class Case:
     def is_unsafe(self, table: pd.DataFrame, town: str, subject: bool, k: int) -> bool:
         """Whether a town is below k or violates the model."""
         if "k_map" in self.privacy:
-            return PEOPLE_OF[town] < self.privacy["k_map"]
+            return bool(PEOPLE_OF[town] < self.privacy["k_map"])
         whole = self._pairs(table, subject)
         members = self._pairs(table[table["town"] == town], subject)
         here = Shares.of(members)

@@ -45,7 +45,7 @@ NAMES = [
 TEXTS = ["", " ", "a", "A", "b", "'", '"', "é", "é", "☃", "NULL", "a\nb", "😀", "*", "nan"]
 FLOATS = [0.0, -0.0, 1.5, -2.25, 1e300, 5e-324, math.inf, -math.inf, math.nan, 0.1, 7.0]
 DAYS = [dt.date(2024, 2, 29) + dt.timedelta(days=d) for d in (0, 1, 2, 40, 400, -4000, 9999)]
-POOLS: dict[str, tuple[pa.DataType, list]] = {
+POOLS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "text": (pa.string(), TEXTS),
     "integer": (pa.int64(), [0, 1, 2, 3, 10, -7, 2**62, -(2**62), 99]),
     "small": (pa.int16(), list(range(-3, 30))),
@@ -58,7 +58,7 @@ POOLS: dict[str, tuple[pa.DataType, list]] = {
     "timestamp": (pa.timestamp("us"), [dt.datetime(2020, 1, d, 7, d) for d in range(1, 9)]),
     "boolean": (pa.bool_(), [False, True]),
 }
-RANGES = {  # low, high, granularity, edges
+RANGES: dict[str, list[tuple[Any, Any, Any, list[Any]]]] = {  # low, high, granularity, edges
     "integer": [(-8, 101, 20, [-8, 12, 32, 52, 72, 92, 101])],
     "small": [(-3, 30, 5, [-3, 2, 7, 12, 17, 22, 27, 30]), (-3, 30, 11, [-3, 8, 19, 30])],
     "tiny": [(-128, 127, 50, [-128, -78, -28, 22, 72, 122, 127])],
@@ -87,7 +87,7 @@ class Field:
 
     quasi: Quasi
     type: pa.DataType
-    cells: list
+    cells: list[Any]
     atoms: list[Hashable]
     atom_of: Callable[[object], Hashable]
     levels: list[list[int]]  # group number of each atom, by level
@@ -148,8 +148,8 @@ class Field:
 @dataclass
 class Case:
     fields: list[Field]
-    subject: list | None
-    label: list | None
+    subject: list[Any] | None
+    label: list[Any] | None
     rng: random.Random
 
     @property
@@ -221,11 +221,10 @@ def make_field(
     if form == "range" and kind in RANGES:
         low, high, step, edges = rng.choice(RANGES[kind])
         cells = [None if c is None else clamped(c, low, high) for c in cells]
-        atoms: list[Hashable] = list(range(len(edges) - 1))
+        nested = [list(range(len(edges) - 1)), [0] * (len(edges) - 1)]
+        atoms: list[Hashable] = [*nested[0]]
         quasi = Quasi(name, family, weight, range=(low, high), granularity=step)
-        return Field(
-            quasi, type_, cells, atoms, _interval_of(edges), [atoms, [0] * len(atoms)], has_null
-        )
+        return Field(quasi, type_, cells, atoms, _interval_of(edges), nested, has_null)
     if form == "observed" or (form == "range" and not observed):
         levels = [list(range(len(observed))), [0] * len(observed)]
         return Field(quasi, type_, cells, observed, plain_atom, levels, has_null)
@@ -257,8 +256,8 @@ def clamped(cell: Any, low: Any, high: Any) -> object:
     return high if isinstance(cell, float) and math.isnan(cell) else min(max(cell, low), high)
 
 
-def _interval_of(edges: Sequence) -> Callable[[object], Hashable]:
-    def atom(cell: object) -> Hashable:
+def _interval_of(edges: Sequence[Any]) -> Callable[[Any], Hashable]:
+    def atom(cell: Any) -> Hashable:
         if cell is None:
             return None
         inside = [i for i in range(len(edges) - 1) if edges[i] <= cell < edges[i + 1]]
@@ -279,7 +278,7 @@ def cases(draw: st.DrawFn) -> Case:
         fields.append(make_field(rng, name, kind, form, rows, draw(st.booleans())))
     if not any(f.quasi.weight for f in fields):
         fields[0].quasi = Quasi(**{**vars(fields[0].quasi), "weight": 1.0})
-    subject = None
+    subject: list[Any] | None = None
     how = draw(st.sampled_from(["none", "still", "moving", "text"]))
     if how == "still":  # every subject keeps to one tuple of cells
         subject = [repr([[f.cells[r] for f in fields], rng.randint(0, 2)]) for r in range(rows)]
