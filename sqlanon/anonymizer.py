@@ -26,7 +26,7 @@ from sqlanon.counting import (
     scheme_in,
 )
 from sqlanon.domain import Histogram, Mode, Scheme, Space
-from sqlanon.engines import EMBEDDED, Connection, Engine, Source, open_source
+from sqlanon.engines import EMBEDDED, ArrowStream, Connection, Engine, Source, held, open_source
 from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
 from sqlanon.evaluate import Evaluator
 from sqlanon.measuring import Measurer
@@ -65,16 +65,16 @@ def load(
     policy: str | Path | Mapping[str, Any],
     *,
     connection: Connection | None = None,
-    data: pd.DataFrame | pa.Table | None = None,
+    data: pd.DataFrame | pa.Table | ArrowStream | None = None,
     workspace: str | Path | None = None,
     workers: int | None = None,
 ) -> Anonymizer:
     """Opens the source of a policy (a file's path or a mapping) for measuring.
 
     `connection` is an open DuckDB connection to use instead of the policy's own; it stays
-    open. `data` is a DataFrame or Arrow table to use as the source. A `workspace` file keeps
-    measurements for the next run. `workers` is the number of threads, by default one a
-    processor.
+    open. `data` is a DataFrame, an Arrow table or anything else with an Arrow stream, which is
+    read once, to use as the source. A `workspace` file keeps measurements for the next run.
+    `workers` is the number of threads, by default one a processor.
     """
     if connection is not None and data is not None:
         raise EngineError("give load() a connection or data, not both")
@@ -83,11 +83,13 @@ def load(
     workspace = optional(path, "workspace", workspace, "the path of a DuckDB file")
     workers = optional(whole_number, "workers", workers, 1)
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
+    data = None if data is None else held(data)
     origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
     if workspace is not None:
         refuse_workspace(workspace, checked, origin)
     if data is not None:
-        source = open_source(data=data, folders=folders_of(checked))
+        memory = checked.section.memory
+        source = open_source(data=data, folders=folders_of(checked), memory=memory)
     elif connection is not None:
         source = open_lent_source(checked, connection)
     else:
@@ -346,7 +348,8 @@ class Anonymizer:
                 folder = certificate_folder(engine, certificates, self._folder)
                 watch = Stages(on_stage)
                 release = publish(order, engine, watch, folder=folder, replace_file=replace_file)
-                return closed(release, order, engine, to_rewrite)
+                memory = self.policy.section.memory
+                return closed(release, order, engine, to_rewrite, memory)
         finally:
             if self.policy.section.publish.mode is Mode.REPLACE:
                 self._measurer.forget()

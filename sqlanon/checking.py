@@ -40,6 +40,7 @@ from sqlanon.audit import (
 from sqlanon.domain import Hierarchy, hierarchy_files
 from sqlanon.engines import (
     SUFFIXES,
+    ArrowStream,
     Connection,
     Kind,
     Source,
@@ -71,10 +72,10 @@ from sqlanon.release import (
 )
 from sqlanon.wording import counted, looked_in
 
-Checked: TypeAlias = "str | Path | pd.DataFrame | pa.Table | Connection"
+Checked: TypeAlias = "str | Path | pd.DataFrame | pa.Table | ArrowStream | Connection"
 """A file or the address of a database, data in this process, or an open connection."""
 
-Beside: TypeAlias = str | Path | pd.DataFrame | pa.Table
+Beside: TypeAlias = str | Path | pd.DataFrame | pa.Table | ArrowStream
 """A file, data in this process, or the name of a table in the database of the checked one."""
 
 
@@ -106,10 +107,11 @@ def check(
 ) -> CheckResult:
     """Audits a table over its quasi-identifiers, and judges it where a requirement is given.
 
-    `source` is the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table, or, with
-    `table` or `query`, a DuckDB file, its address, or an open DuckDB connection, which stays as
-    it is; `connection` names the database in place of `source`. With a `subject` people are
-    counted, not rows. `threshold` is the risk above which a record is at risk.
+    `source` is the path of a CSV or Parquet file, a pandas DataFrame, an Arrow table or anything
+    else with an Arrow stream, or, with `table` or `query`, a DuckDB file, its address, or an open
+    DuckDB connection, which stays as it is; `connection` names the database in place of `source`.
+    With a `subject` people are counted, not rows. `threshold` is the risk above which a record is
+    at risk.
 
     Requirements are in `privacy`, which holds what a policy has under that key, such as
     `{"k": 5, "l_diversity": {"l": 3, "columns": ["ill"]}}`. Shortcuts for that: `k`; for every
@@ -316,7 +318,7 @@ def open_checked(
         raise refusal("source", source, "a file, an address, a table of data, or a connection")
     optional(text, "table", table, "the name of a table")
     optional(text, "query", query, "a SELECT")
-    if isinstance(source, pd.DataFrame | pa.Table):
+    if isinstance(source, pd.DataFrame | pa.Table | ArrowStream):
         _refuse_choice(table, query, "data in this process are")
         return open_source(data=source)
     if isinstance(source, str | Path) and "://" not in str(source):

@@ -37,6 +37,8 @@ def test_sources(tmp_path: Path, people: pd.DataFrame, monkeypatch: pytest.Monke
         (f"duckdb:///{tmp_path / 'ware.duckdb'}", {"table": "people"}),
         (people, {}),
         (pa.Table.from_pandas(people), {}),
+        (pa.Table.from_pandas(people).to_reader(), {}),
+        (lent.table("people"), {}),
         (lent, {"table": "people"}),
         (lent, {"query": "FROM people"}),
         (None, {"connection": lent, "table": "people"}),

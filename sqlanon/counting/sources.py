@@ -55,6 +55,7 @@ def open_policy_source(policy: Policy) -> Source:
             query=section.query,
             file=None if section.file is None else policy.folder / section.file,
             folders=folders_of(policy),
+            memory=policy.section.memory,
         )
     except EngineError as error:
         # Engines name the address in their messages, and it may come from the environment.

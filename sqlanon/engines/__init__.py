@@ -13,6 +13,7 @@ from sqlanon.engines.column_types import (
 from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
+    ArrowStream,
     Capabilities,
     ColumnDetails,
     ColumnInfo,
@@ -27,6 +28,7 @@ from sqlanon.engines.protocol import (
     SqlText,
     TableDetails,
     as_given,
+    held,
     is_dataframe,
     numbers_of,
     parse_table,

@@ -111,12 +111,18 @@ class DuckDBEngine:
 
     @classmethod
     def open(
-        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+        cls,
+        address: str,
+        *,
+        read_only: bool,
+        folders: Iterable[Path],
+        spill: Path | None = None,
+        memory: str | None = None,
     ) -> DuckDBEngine:
         path = cls.database_path(address)
         if path is None:
-            return open_memory(spill, folders)
-        return open_database(path, read_only=read_only, folders=folders)
+            return open_memory(spill, folders, memory)
+        return open_database(path, read_only=read_only, folders=folders, memory=memory)
 
     @classmethod
     def adopt(cls, connection: duckdb.DuckDBPyConnection) -> DuckDBEngine:
@@ -146,25 +152,26 @@ class DuckDBEngine:
         file: Path | None,
         read_only: bool,
         folders: Iterable[Path],
+        memory: str | None = None,
     ) -> Opened:
         if target is not None:
             assert source is None or isinstance(source, str)
-            return _open_two(source, target, read_only, tuple(folders))
+            return _open_two(source, target, read_only, tuple(folders), memory)
         if source is None:
             assert file is not None
-            return Opened(_open_beside(file.parent, folders))
+            return Opened(_open_beside(file.parent, folders, memory))
         if not isinstance(source, str):
             return Opened(cls.adopt(source))
         read_only = read_only or file is not None
-        return Opened(cls.open(source, read_only=read_only, folders=folders))
+        return Opened(cls.open(source, read_only=read_only, folders=folders, memory=memory))
 
     @classmethod
     def folders_in(cls, query: str) -> list[Path]:
         return duckdb_sources.folders_in(query)
 
     @classmethod
-    def copied(cls, old: Path, new: Path) -> CopiedFile:
-        engine = open_memory(new.parent, [old.parent])
+    def copied(cls, old: Path, new: Path, memory: str | None = None) -> CopiedFile:
+        engine = open_memory(new.parent, [old.parent], memory)
         try:
             return CopiedFile(engine, old, new)
         except BaseException:
@@ -500,12 +507,14 @@ class DuckDBEngine:
         return spelled
 
 
-def open_memory(spill: Path | None = None, folders: Iterable[Path] = ()) -> DuckDBEngine:
+def open_memory(
+    spill: Path | None = None, folders: Iterable[Path] = (), memory: str | None = None
+) -> DuckDBEngine:
     """A new database in memory, for files and data that belong to no database.
 
     It reads and writes files in `folders` only, and below them; it has no network and installs
     and loads no extension. What does not fit into memory goes to the folder `spill`, by default
-    to `.tmp` here.
+    to `.tmp` here; `memory` is that room, by default what DuckDB takes for it.
     """
     # Nobody shares this database, so its settings are ours: no table name may find a variable.
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -515,6 +524,8 @@ def open_memory(spill: Path | None = None, folders: Iterable[Path] = ()) -> Duck
     }
     if spill is not None:
         config["temp_directory"] = str(spill)
+    if memory is not None:
+        config["memory_limit"] = memory
     allowed = tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in folders))
     connection = hide_progress_bar(duckdb.connect(":memory:", config=config))
     listed = exp.convert([str(folder) for folder in allowed]).sql(DuckDBEngine.dialect)
@@ -526,11 +537,15 @@ def open_memory(spill: Path | None = None, folders: Iterable[Path] = ()) -> Duck
 
 
 def open_database(
-    path: str | Path, read_only: bool = True, create: bool = False, folders: Iterable[Path] = ()
+    path: str | Path,
+    read_only: bool = True,
+    create: bool = False,
+    folders: Iterable[Path] = (),
+    memory: str | None = None,
 ) -> DuckDBEngine:
     """The database in a file, which must exist unless `create` is set.
 
-    Its own folder and `folders` can be read. What does not fit into memory goes where DuckDB
+    Its own folder and `folders` can be read. What does not fit into `memory` goes where DuckDB
     itself writes it, to a folder beside the file.
     """
     path = Path(path)
@@ -539,7 +554,8 @@ def open_database(
         raise EngineError(f"Database {path} is a folder, not a file.")
     if not path.exists() and not create:
         raise EngineError(f"Database {path} does not exist{looked_in(path)}.")
-    engine = open_memory(Path(f"{os.path.realpath(path)}.tmp"), [folder_of(path), *folders])
+    spill = Path(f"{os.path.realpath(path)}.tmp")
+    engine = open_memory(spill, [folder_of(path), *folders], memory)
     try:
         engine.attach_home(path, read_only=read_only)
     except BaseException:
@@ -582,7 +598,11 @@ _TAKEN = {"memory", "system", "temp"}
 
 
 def _open_two(
-    source: str | None, target: str, read_only: bool, folders: tuple[Path, ...]
+    source: str | None,
+    target: str,
+    read_only: bool,
+    folders: tuple[Path, ...],
+    memory: str | None,
 ) -> Opened:
     path = DuckDBEngine.database_path(target)
     if path is None:
@@ -591,7 +611,10 @@ def _open_two(
     source_path = None if source is None else DuckDBEngine.database_path(source)
     databases = [each for each in (path, source_path) if each is not None]
     folders = (*folders, *map(folder_of, databases))
-    engine = open_memory(folders=folders) if read_only else _open_beside(path.parent, folders)
+    if read_only:
+        engine = open_memory(folders=folders, memory=memory)
+    else:
+        engine = _open_beside(path.parent, folders, memory)
     if made:
         engine.on_close(lambda: _remove_if_empty(path))
     try:
@@ -619,11 +642,11 @@ def _stand_in(engine: DuckDBEngine, path: Path, free: str | None) -> str:
     return name
 
 
-def _open_beside(folder: Path, folders: Iterable[Path]) -> DuckDBEngine:
+def _open_beside(folder: Path, folders: Iterable[Path], memory: str | None) -> DuckDBEngine:
     """A database in memory whose spill files lie in a private folder."""
     private = PrivateFolder(folder)
     try:
-        engine = open_memory(private.path, folders)
+        engine = open_memory(private.path, folders, memory)
     except BaseException:
         private.remove()
         raise

@@ -97,6 +97,12 @@ def explain(
             "The DuckDB connection still has an unfinished result. Fetch all of it first, "
             "or pass connection.cursor()."
         )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        reason = _brief(message).partition("\n")[0].removeprefix("Out of Memory Error: ")
+        return EngineError(
+            f"DuckDB ran out of memory: {reason.rstrip('.')}. Allow it more (`memory` in the "
+            "policy), or make room on the disk that it writes to."
+        )
     if isinstance(error, duckdb.TransactionException) and message.startswith(_ABORTED):
         return EngineError(
             "The DuckDB connection is in a transaction that has failed. Roll it back first."

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines.duckdb_catalog import REMOTE
-from sqlanon.engines.protocol import ColumnInfo, Data, Engine, Source, is_dataframe
+from sqlanon.engines.protocol import ColumnInfo, Data, Engine, Source, held, is_dataframe
 from sqlanon.engines.registry import SUFFIXES, file_pattern
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of, refuse_impossible
@@ -174,12 +174,13 @@ def _valued(info: ColumnInfo, formats: Mapping[str, str]) -> exp.Expr:
 
 
 def data(engine: DuckDBEngine, content: Data) -> Source:
-    """A pandas DataFrame (without its index) or an Arrow table.
+    """A pandas DataFrame (without its index), an Arrow table, or what has an Arrow stream.
 
     In a DataFrame NaN, None and NaT are NULL, as pandas means them; in an Arrow table NaN is
     a number and only null is NULL. The data are not copied where that can be avoided: leave
     them unchanged while the source is in use. The engine must own its connection.
     """
+    content = held(content)
     if is_dataframe(content):
         name = "DataFrame"
         _refuse_twins([str(column) for column in content.columns], "The DataFrame")
@@ -192,13 +193,10 @@ def data(engine: DuckDBEngine, content: Data) -> Source:
             raise EngineError(
                 f"The DataFrame cannot be read as a table. {reason}; give the column one type."
             ) from error
-    elif isinstance(content, pa.Table):
+    else:
+        assert isinstance(content, pa.Table)
         name, arrow = "Arrow table", content
         _refuse_twins(arrow.column_names, "The Arrow table")
-    else:
-        raise EngineError(
-            f"Data are a pandas DataFrame or a pyarrow Table, not {type(content).__name__}."
-        )
     if not arrow.column_names:
         raise EngineError(f"The {name} is empty: a source has at least one column.")
     engine.reading = f"the {name}"

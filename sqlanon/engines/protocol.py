@@ -8,7 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeGuard,
+    runtime_checkable,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +33,15 @@ from sqlanon.wording import brief_list, suggest
 if TYPE_CHECKING:
     import pandas as pd
 
-Data: TypeAlias = "pd.DataFrame | pa.Table"
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """Data with Arrow's PyCapsule interface: frames of Polars, relations of DuckDB, readers."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+Data: TypeAlias = "pd.DataFrame | pa.Table | ArrowStream"
 """Rows in this process."""
 
 Connection: TypeAlias = Any
@@ -35,6 +52,28 @@ def is_dataframe(found: object) -> TypeGuard[pd.DataFrame]:
     """Whether an object is a pandas DataFrame; nothing is one before pandas is imported."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(found, pandas.DataFrame)
+
+
+def held(data: Data) -> pd.DataFrame | pa.Table:
+    """Data that can be read any number of times: a DataFrame, or an Arrow table.
+
+    An Arrow stream, which may end after one reading, is read into a table.
+    """
+    if is_dataframe(data) or isinstance(data, pa.Table):
+        return data
+    kind = type(data).__name__
+    if not isinstance(data, ArrowStream):
+        raise EngineError(
+            "Data are a pandas DataFrame, a pyarrow Table, or another object with an Arrow "
+            f"stream (`__arrow_c_stream__`), not {kind}."
+        )
+    try:
+        return pa.table(data)
+    except Exception as error:  # whatever the code behind the stream raises
+        raise EngineError(
+            f"The {kind} cannot be read as a table: its Arrow stream ended with "
+            f"{type(error).__name__}. Give data with named columns that can still be read."
+        ) from error
 
 
 class Kind(StrEnum):
@@ -179,11 +218,18 @@ class Engine(Protocol):
 
     @classmethod
     def open(
-        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+        cls,
+        address: str,
+        *,
+        read_only: bool,
+        folders: Iterable[Path],
+        spill: Path | None = None,
+        memory: str | None = None,
     ) -> Self:
         """The database at an address; where it reads files, those in `folders`.
 
-        A database in memory writes what does not fit there to the folder `spill`.
+        A database in memory writes what does not fit there to the folder `spill`. `memory` is how
+        much an embedded database may take, such as 2GB.
         """
 
     @classmethod
@@ -203,6 +249,7 @@ class Engine(Protocol):
         file: Path | None,
         read_only: bool,
         folders: Iterable[Path],
+        memory: str | None = None,
     ) -> Opened:
         """See `registry.open_for_publishing`."""
 
@@ -211,7 +258,7 @@ class Engine(Protocol):
         """The folders of the files that a query names; none where it cannot be parsed."""
 
     @classmethod
-    def copied(cls, old: Path, new: Path) -> DatabaseCopy:
+    def copied(cls, old: Path, new: Path, memory: str | None = None) -> DatabaseCopy:
         """Opens a database file with a new one beside it. For engines that rewrite."""
 
     @property

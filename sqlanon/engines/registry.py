@@ -115,19 +115,21 @@ def open_engine(
     read_only: bool = True,
     folders: Iterable[Path] = (),
     spill: Path | None = None,
+    memory: str | None = None,
 ) -> Engine:
     """The engine of an address or of a caller's open connection; None is a new one in memory.
 
     `read_only` applies to databases that are opened here, and what is opened here reads files in
     `folders` and the database's own folder only. What a database in memory has no room for goes
-    to the folder `spill`. A caller's connection stays as it is; functions
-    of it that hide built-in ones are refused.
+    to the folder `spill`. `memory` limits an embedded database that is opened here, 2GB for
+    example. A caller's connection stays as it is; functions of it that hide built-in ones are
+    refused.
     """
     engine = engine_class(connection)
     if connection is not None and not isinstance(connection, str):
         return engine.adopt(connection)
     address = connection or f"{EMBEDDED}://"
-    return engine.open(address, read_only=read_only, folders=folders, spill=spill)
+    return engine.open(address, read_only=read_only, folders=folders, spill=spill, memory=memory)
 
 
 def file_address(path: str | Path) -> str:
@@ -140,9 +142,11 @@ def database_path(address: str) -> Path | None:
     return _of_address(address).load().database_path(address)
 
 
-def copied_database(address: str | None, old: Path, new: Path) -> DatabaseCopy:
+def copied_database(
+    address: str | None, old: Path, new: Path, memory: str | None = None
+) -> DatabaseCopy:
     """A database file with a new one beside it, to be filled; None is an address of a bare path."""
-    return engine_class(address).copied(old, new)
+    return engine_class(address).copied(old, new, memory)
 
 
 def same_database(one: str, other: str) -> bool:
@@ -168,13 +172,15 @@ def open_source(
     data: Data | None = None,
     read_only: bool = True,
     folders: Iterable[Path] = (),
+    memory: str | None = None,
 ) -> Source:
     """Opens exactly one of a table, a query, a file, or data in this process.
 
     `connection` is an address (see open_engine) or an open connection of the caller; without
     one, a database in memory reads the file, the data or the query. What is opened here reads
-    the folders of the database, of the file or of the files that the query names, and `folders`.
-    Close the source's engine when done; a caller's connection stays open.
+    the folders of the database, of the file or of the files that the query names, and `folders`,
+    and takes `memory` at most. Close the source's engine when done; a caller's connection stays
+    open.
     """
     given = {"table": table, "query": query, "file": file, "data": data}
     named = [name for name, value in given.items() if value is not None]
@@ -185,8 +191,12 @@ def open_source(
         )
     if table is not None and connection is None:
         raise EngineError(f"Table {table!r} needs a connection: {ENGINES[EMBEDDED].addresses}.")
-    paths = source_folders(query, file, connection)
-    engine = open_engine(connection, read_only=read_only, folders=[*folders, *paths])
+    engine = open_engine(
+        connection,
+        read_only=read_only,
+        folders=[*folders, *source_folders(query, file, connection)],
+        memory=memory,
+    )
     try:
         return engine.source(table=table, query=query, file=file, data=data)
     except BaseException:
@@ -207,6 +217,7 @@ def open_for_publishing(
     file: Path | None = None,
     read_only: bool = False,
     folders: Iterable[Path] = (),
+    memory: str | None = None,
 ) -> Opened:
     """The engine that reads a source and writes a release.
 
@@ -218,7 +229,7 @@ def open_for_publishing(
 
     With `read_only` nothing can be written, and no database is made: one that does not exist
     is an empty one in memory, of the same name. What is opened here reads and writes the folders
-    of both databases and of the file, and `folders`.
+    of both databases and of the file, and `folders`, and takes `memory` at most.
     """
     if file is not None:
         folders = (*folders, folder_of(file))
@@ -238,7 +249,12 @@ def open_for_publishing(
             "Publish into the source's database."
         )
     return engine.open_for_publishing(
-        source, target=target, file=file, read_only=read_only, folders=tuple(folders)
+        source,
+        target=target,
+        file=file,
+        read_only=read_only,
+        folders=tuple(folders),
+        memory=memory,
     )
 
 

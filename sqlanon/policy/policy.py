@@ -79,7 +79,8 @@ class Policy:
 
         Keys that say what is the default anyway do not count, so that new keys leave the
         fingerprints of older policies alone. Nor do the secrets of pseudonyms: a fingerprint
-        is shown, and one that is written out could be guessed with it.
+        is shown, and one that is written out could be guessed with it. Nor does `memory`, which
+        changes no release.
         """
         return _hashed(self._content)
 
@@ -92,9 +93,9 @@ class Policy:
 
     @property
     def _content(self) -> dict[str, Any]:
-        secrets = {"columns": {"__all__": {"key"}}}
+        left_out: Any = {"columns": {"__all__": {"key"}}, "memory": True}
         return self.section.model_dump(
-            mode="json", by_alias=True, exclude_defaults=True, exclude=secrets
+            mode="json", by_alias=True, exclude_defaults=True, exclude=left_out
         )
 
 

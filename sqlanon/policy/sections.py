@@ -387,6 +387,14 @@ class PolicySection(Section):
         SuppressionSection, about("How many rows may be suppressed, and how.")
     ] = SuppressionSection()
     search: Annotated[SearchSection, about("How solutions are searched.")] = SearchSection()
+    memory: Annotated[
+        str | None,
+        about(
+            "The memory of a DuckDB that sqlanon opens, such as 2GB.",
+            "a size such as 500MB or 2GB",
+            pattern=r"^[1-9][0-9]*(\.[0-9]+)?[MGT]i?B$",
+        ),
+    ] = None
     publish: Annotated[PublishSection, about("Where the release goes and how it is made.")] = (
         PublishSection()
     )

@@ -452,7 +452,9 @@ def certificate_folder(
     return None
 
 
-def closed(release: Release, order: Order, engine: Engine, to_rewrite: str | None) -> Release:
+def closed(
+    release: Release, order: Order, engine: Engine, to_rewrite: str | None, memory: str | None
+) -> Release:
     """The release once its database is closed, and written anew where its address is given.
 
     Logs that are gone then are no longer mentioned; a caller's database stays open.
@@ -468,7 +470,7 @@ def closed(release: Release, order: Order, engine: Engine, to_rewrite: str | Non
     file = database_path(to_rewrite)
     assert file is not None
     try:
-        rewrite_database(file, to_rewrite)
+        rewrite_database(file, to_rewrite, memory=memory)
     except (EngineError, PublishError) as error:
         # Not a PublishError, which says that source and target are as they were.
         reason = str(error).removesuffix(UNCHANGED).strip()

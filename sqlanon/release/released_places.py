@@ -65,7 +65,7 @@ def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) 
             "`file` (.csv or .parquet), or `mode: replace`"
         )
     if nowhere:
-        return Opened(open_engine(None, folders=folders_of(policy)))
+        return Opened(open_engine(None, folders=folders_of(policy), memory=policy.section.memory))
     source: str | Connection | None = origin.connection
     if origin.connection is None and origin.data is None:
         source = address_in(policy, policy.source_connection())
@@ -75,6 +75,7 @@ def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) 
         file=None if section.file is None else policy.folder / section.file,
         read_only=read_only,
         folders=folders_of(policy),
+        memory=policy.section.memory,
     )
 
 

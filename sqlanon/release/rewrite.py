@@ -29,7 +29,11 @@ class Rewritten:
 
 
 def rewrite_database(
-    path: str | Path, address: str | None = None, *, on_stage: Callable[[str], None] | None = None
+    path: str | Path,
+    address: str | None = None,
+    *,
+    on_stage: Callable[[str], None] | None = None,
+    memory: str | None = None,
 ) -> Rewritten:
     """Writes a database file anew beside itself and puts the new one in its place.
 
@@ -47,7 +51,7 @@ def rewrite_database(
     remove_dead_folders(old.parent)
     with PrivateFolder(old.parent) as private:
         new = private.path / "rewritten"
-        with closing(copied_database(address, old, new)) as copied:
+        with closing(copied_database(address, old, new, memory)) as copied:
             done = _rewritten(copied, old, new, stages)
     stages.enter("rewritten", f"{done.rows:,} rows in {done.tables:,} tables")
     stages.finish()

@@ -70,6 +70,50 @@ def test_data_in_this_process(people: pd.DataFrame) -> None:
     check(sqlanon.load(POLICY, data=pa.Table.from_pandas(people)))
 
 
+class Once:
+    """Data with an Arrow stream that ends after one reading."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._reader = table.to_reader()
+        self.readings = 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        self.readings += 1
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def test_an_arrow_stream_is_read_once(people: pd.DataFrame) -> None:
+    """Counting and publishing both read the source."""
+    once = Once(pa.Table.from_pandas(people))
+    with sqlanon.load(changed(source=None, publish=None), data=once) as anonymizer:
+        assert anonymizer.measure(SCHEME).k == 2
+        released = anonymizer.publish(SCHEME).to_pandas()
+    assert once.readings == 1
+    assert sorted(released["age"].value_counts()) == [2, 4]
+    assert set(released["sex"]) == {"*"}
+
+
+def test_whatever_has_an_arrow_stream(people: pd.DataFrame) -> None:
+    table = pa.Table.from_pandas(people)
+    with duckdb.connect() as connection:
+        for data in (
+            connection.from_arrow(table),
+            table.to_reader(),
+            table.to_batches()[0],
+        ):
+            check(sqlanon.load(POLICY, data=data))
+        with sqlanon.load(POLICY, data=connection.from_arrow(table)) as anonymizer:
+            connection.close()  # the data were read before
+            assert anonymizer.measure(SCHEME).k == 2
+
+
+def test_an_arrow_stream_that_cannot_be_read() -> None:
+    with duckdb.connect() as connection:
+        gone = connection.sql("SELECT 1 AS age")
+    with pytest.raises(EngineError, match="DuckDBPyRelation cannot be read as a table"):
+        sqlanon.load(POLICY, data=gone)
+
+
 def test_a_lent_connection_stays_as_it_is(people: pd.DataFrame) -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS FROM people")

@@ -98,7 +98,13 @@ class SQLite:
 
     @classmethod
     def open(
-        cls, address: str, *, read_only: bool, folders: Iterable[Path], spill: Path | None = None
+        cls,
+        address: str,
+        *,
+        read_only: bool,
+        folders: Iterable[Path],
+        spill: Path | None = None,
+        memory: str | None = None,
     ) -> SQLite:
         path = cls.database_path(address)
         if path is None:
@@ -123,6 +129,7 @@ class SQLite:
         file: Path | None,
         read_only: bool,
         folders: Iterable[Path],
+        memory: str | None = None,
     ) -> Opened:
         if file is not None or target is not None:
             raise PublishError("a release of a SQLite database is a table of it")

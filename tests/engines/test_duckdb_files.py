@@ -181,7 +181,8 @@ def test_data_cannot_be_hidden_by_a_table_of_the_same_name(
         (pa.table([[1], [2]], names=["a", "A"]), "Arrow table .* tell apart: 'a' and 'A'"),
         (pd.DataFrame({"mixed": [1, "x"]}), "DataFrame cannot be read as a table.*column mixed"),
         (pd.DataFrame(), "at least one column"),
-        ({"a": [1]}, "a pandas DataFrame or a pyarrow Table, not dict"),
+        ({"a": [1]}, r"with an Arrow stream \(`__arrow_c_stream__`\), not dict"),
+        (pa.chunked_array([[1]]), "ChunkedArray cannot be read as a table.* ArrowInvalid"),
     ],
 )
 def test_data_that_cannot_be_read(data: object, message: str) -> None:
