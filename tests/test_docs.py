@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import tomllib
 import typing
 from collections.abc import Iterator
 from dataclasses import fields
@@ -29,6 +30,21 @@ from sqlanon.search import METHODS, descriptions, format_score
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+LINKING = [
+    *PAGES,
+    *sorted(DOCS.glob("*/*.md")),
+    *(
+        ROOT / name
+        for name in (
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "examples/adult/README.md",
+            "hierarchies/adult/README.md",
+        )
+    ),
+]
+"""Every page for people: their links are followed."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -236,9 +252,15 @@ def test_the_example_by_hand() -> None:
         assert shown == expected
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_page_is_forgotten() -> None:
+    ours = {ROOT / folder for folder in ("docs", "examples", "hierarchies", "sql", "sqlanon")}
+    found = {path for folder in ours for path in folder.rglob("*.md")} | set(ROOT.glob("*.md"))
+    assert found == set(LINKING)
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+    for target in links(page):
         if "://" in target:
             continue
         name, _, anchor = target.partition("#")
@@ -250,8 +272,37 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {_anchor(heading) for heading in headings}, target
 
 
+def links(page: Path) -> list[str]:
+    """The targets of a page's links and pictures; code shows some that lead nowhere."""
+    prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return re.findall(r"\]\(([^)\s]+)\)", prose)
+
+
 def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+    shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    assert sorted(listed(site["nav"])) == sorted(str(page.relative_to(ROOT)) for page in LINKING)
+
+
+def listed(nav: list[Any]) -> Iterator[str]:
+    for entry in nav:
+        for target in entry.values():
+            if isinstance(target, str):
+                yield target
+            else:
+                yield from listed(target)
+
+
+@pytest.mark.parametrize("folder", ["decisions", "tutorials"])
+def test_every_page_of_a_folder_is_in_its_table(folder: str) -> None:
+    table = DOCS / folder / "README.md"
+    pages = {path.name for path in (DOCS / folder).glob("*.md")} - {"README.md"}
+    assert pages
+    assert pages <= set(links(table))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

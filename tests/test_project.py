@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
 TOP_LEVEL = {
     ".ci",
     ".gitignore",
+    ".pre-commit-config.yaml",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "LICENSE",
@@ -25,10 +27,12 @@ TOP_LEVEL = {
     "examples",
     "hierarchies",
     "pyproject.toml",
+    "requirements-lowest.lock",
     "requirements.lock",
     "sql",
     "sqlanon",
     "tests",
+    "zensical.toml",
 }
 
 LEAKS = {
@@ -44,10 +48,17 @@ def pyproject() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+LOCKS = ["requirements.lock", "requirements-lowest.lock"]
+
+
 @pytest.fixture(scope="module")
 def lock() -> dict[str, str]:
+    return entries_of("requirements.lock")
+
+
+def entries_of(name: str) -> dict[str, str]:
     """Package name -> its whole entry (pin and hashes, continuation lines joined)."""
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
     entries = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
     return {canonical(entry): entry for entry in entries}
 
@@ -86,14 +97,17 @@ def test_test_command_installs_the_lock() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", LOCKS)
 @pytest.mark.parametrize("what", LEAKS)
-def test_lock_holds_no(what: str) -> None:
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+def test_lock_holds_no(what: str, name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
     found = [line for line in text.splitlines() if re.search(LEAKS[what], line)]
     assert not found
 
 
-def test_lock_pins_and_hashes_every_requirement(lock: dict[str, str]) -> None:
+@pytest.mark.parametrize("lock_name", LOCKS)
+def test_lock_pins_and_hashes_every_requirement(lock_name: str) -> None:
+    lock = entries_of(lock_name)
     assert lock
     for name, entry in lock.items():
         assert re.match(r"[\w.-]+==[\w.!+-]+( ;|\s)", entry), f"{name} is not pinned"
@@ -102,8 +116,31 @@ def test_lock_pins_and_hashes_every_requirement(lock: dict[str, str]) -> None:
 
 def test_lock_covers_every_dependency(pyproject: dict[str, Any], lock: dict[str, str]) -> None:
     project = pyproject["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["test"], *extras["docs"]]
     assert {canonical(requirement) for requirement in wanted} <= lock.keys()
+
+
+def test_the_second_lock_pins_the_lowest_versions(pyproject: dict[str, Any]) -> None:
+    pins = entries_of("requirements-lowest.lock")
+    for requirement in pyproject["project"]["dependencies"]:
+        name, _, bound = requirement.partition(">=")
+        assert re.fullmatch(r"[\d.]+", bound), f"{name} has no lower bound"
+        pinned = re.search(r"==([\d.]+)", pins[canonical(name)])
+        assert pinned
+        assert re.fullmatch(rf"{re.escape(bound)}(\.0)*", pinned[1]), name
+
+
+def test_the_hooks_of_a_commit_are_steps_of_ci() -> None:
+    """They take their programs from the environment, so they need no network."""
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    assert [each["repo"] for each in config["repos"]] == ["local"]
+    hooks = [hook for each in config["repos"] for hook in each["hooks"]]
+    assert {hook["language"] for hook in hooks} == {"system"}
+    programs = {hook["entry"].split()[0] for hook in hooks}
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert programs == {"ruff", "mypy", "lint-imports"}
+    assert programs <= set(re.findall(r"^step ([\w-]+)", run, flags=re.MULTILINE))
 
 
 def test_layers_hold() -> None:
