@@ -42,11 +42,11 @@ class AuditedModel(Reached):
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What is known of a table's classes over its quasi-identifiers.
+    """The classes of a table over its quasi-identifiers, and their risks.
 
-    `by_people` is None without a subject; then every row is a person. `k`, `classes`, `sizes`
-    and `risk` speak of people. `journalist` is there where a population was given, and `uniques`
-    where its size is known.
+    Without a subject every row is a person and `by_people` is not set. `k`, `classes`, `sizes`
+    and `risk` count people. `journalist` is set if a population was given, and `uniques` if its
+    size is known.
     """
 
     quasi: tuple[str, ...]
@@ -168,7 +168,7 @@ class Requirement(Protocol):
         """The privacy model, as policies name it."""
 
     def describe(self) -> str:
-        """What is required, in words."""
+        """Describes the requirement."""
 
     def holds(self, audit: Audit) -> bool:
         """Whether the audited table fulfils it."""

@@ -72,7 +72,7 @@ class Spread:
 
     @property
     def k(self) -> int:
-        """The size of the smallest class; 0 where there is none."""
+        """The size of the smallest class; 0 without classes."""
         return self.sizes[0].size if self.sizes else 0
 
     @property
@@ -85,7 +85,7 @@ class Spread:
 
     @property
     def average(self) -> float:
-        """The mean size of a class; 0 where there is none."""
+        """The mean size of a class; 0 without classes."""
         members = sum(each.size * each.classes for each in self.sizes)
         return members / self.classes if self.sizes else 0.0
 
@@ -148,19 +148,19 @@ def _risk(records: Sequence[tuple[int, int]], classes: int, threshold: float) ->
 
 @dataclass(frozen=True)
 class Journalist:
-    """The risk that someone finds a record who does not know whether a person is in the table.
+    """The re-identification risk from someone who does not know whether a person is in the table.
 
-    Such a person has to choose among all people of the population that fit the class. Records are
-    the rows, or with a subject the people of every class. A class that nobody of the population
-    fits counts with a risk of 1.
+    That attacker must choose among all people of the population who match the class. Records are
+    the rows, or with a subject the people of every class. A class that matches no one in the
+    population counts with a risk of 1.
 
-    k          people of the population in the class that has the fewest of them
-    unmatched  classes that nobody of the population fits
+    k          people of the population in the class that matches the fewest
+    unmatched  classes that match no one in the population
     highest, average, above
                of the records: the highest and mean risk, the share of those above the threshold
     marketer   Σ records / people of the population in the class, divided by the records of the
-               table: the share that someone who matches them all expects to match rightly
-    uniques    classes that exactly one person of the population fits
+               table: the expected share of correct matches if all are matched
+    uniques    classes that match exactly one person of the population
     """
 
     k: int

@@ -36,7 +36,7 @@ def exact(text: exp.Expr) -> exp.Expr:
 
 
 def told_apart(name: str, kind: Kind, type_: str) -> exp.Expr:
-    """The column as values are told apart, also where its collation takes them for equal."""
+    """The column for exact comparison, even if its collation treats different values as equal."""
     value = counted_value(name, kind, type_)
     return exact(value) if kind is Kind.TEXT else value
 

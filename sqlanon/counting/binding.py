@@ -198,7 +198,7 @@ def _from_table(source: Source, name: str, kind: Kind | None) -> Hierarchy:
 
 
 def _leaf_order(leaf: str | None, kind: Kind | None) -> tuple[bool, object, str]:
-    """By value where the leaf is one; what is none is refused later, with its name."""
+    """Sorts leaves by value; leaves that are no value come last and are refused later, by name."""
     try:
         value = sort_key(parse_value(leaf, kind or Kind.TEXT))
     except DomainError:
@@ -261,7 +261,7 @@ def _meant(name: str, present: Sequence[str]) -> str:
 
 
 def models_of(policy: Policy, source: Source) -> tuple[Model, ...]:
-    """What every class must satisfy beyond k, one model for each column it speaks of."""
+    """The models that every class must satisfy beyond k, one per column."""
     privacy = policy.section.privacy
     if privacy is None:
         return ()

@@ -58,9 +58,9 @@ def count(
     a single GROUP BY; with one, each facet takes a query more. Raises UncoveredValueError
     when a declared domain does not cover the data.
 
-    Texts are told apart exactly, as a release and its verification do. Only subjects that the
-    database takes for equal, by a collation, are one person: there are never more people than
-    the database knows.
+    Texts are compared exactly, as in a release and its verification. Only subjects follow the
+    database's collation: those that it treats as equal are one person, so people are never
+    overcounted.
     """
     if not quasis:
         raise DomainError("there is no quasi-identifier; give at least one column that role")

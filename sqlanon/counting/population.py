@@ -148,7 +148,7 @@ def population_source(policy: Policy, source: Source) -> Source | None:
     except EngineError as error:
         raise EngineError(policy.hide(f"{policy.origin}: population: {error}")) from None
     finally:
-        engine.reading = reading  # messages go on to speak of the source
+        engine.reading = reading  # messages name the source again
     _check_columns(policy, source, found)
     return found
 
@@ -307,7 +307,7 @@ def count_population(
 def _places(
     counted: Counted, column: Column, reach: Reach, fetched: pa.ChunkedArray
 ) -> tuple[tuple[GroupFit, ...], Codes]:
-    """The places that there are, and the number of each entry's; OUTSIDE where it has none."""
+    """The distinct places, and for each entry the number of its place or OUTSIDE."""
     found: list[GroupFit | None]
     entry: npt.NDArray[np.signedinteger[Any]]
     if isinstance(column.domain, IntervalDomain):

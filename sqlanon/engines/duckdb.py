@@ -516,7 +516,7 @@ def open_memory(
     and loads no extension. What does not fit into memory goes to the folder `spill`, by default
     to `.tmp` here; `memory` is that room, by default what DuckDB takes for it.
     """
-    # Nobody shares this database, so its settings are ours: no table name may find a variable.
+    # This database is ours alone, so we may change its settings: no table name finds a variable.
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",

@@ -1,11 +1,11 @@
-"""Explains DuckDB's errors in words that say what to do.
+"""Explains DuckDB's errors and says what to do.
 
-Some of DuckDB's messages quote what the tables hold: the value that cannot be converted, the
-line of a file, the key that is there twice. So the type of an exception decides what may be
-shown. Messages about names, SQL and files are passed on. Of all others only the fixed beginning
-is looked at, and nothing that follows is shown but numbers of lines and columns: a cell that
-holds the words of another error changes nothing. The whole message is the cause of the
-EngineError, for programs that look at it.
+Some of DuckDB's messages quote values of the tables: the value that cannot be converted, the
+line of a file, the duplicate key. So the type of an exception decides what may be shown. Messages
+about names, SQL and files are passed on. All others are recognized by their fixed beginning
+alone, and of the rest only numbers of lines and columns are shown: a cell that contains the text
+of another error changes nothing. The whole message is the cause of the EngineError, for programs
+that examine it.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _about_values(error: Exception, reading: str) -> str:
 
 
 def _kind(error: Exception) -> str:
-    """The kind of an error in words, by its type: of InvalidInputException "invalid input"."""
+    """Names the kind of an error by its type: "invalid input" for InvalidInputException."""
     name = type(error).__name__.removesuffix("Exception").removesuffix("Error")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() or "other"
 

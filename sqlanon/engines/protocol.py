@@ -99,7 +99,7 @@ SqlText: TypeAlias = exp.Expr | str
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """A column of a relation. `kind` is None for a type that sqlanon cannot work with."""
+    """A column of a relation. A type that sqlanon cannot work with has the kind None."""
 
     name: str
     kind: Kind | None
@@ -346,7 +346,7 @@ class Engine(Protocol):
         """
 
     def details(self, table: exp.Table) -> TableDetails | None:
-        """What the catalog knows of a table or view by its full name; None if there is none."""
+        """Looks up a table or view in the catalog by its full name; None if it does not exist."""
 
     def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
         """Permanent tables whose name starts with `prefix` and whose comment is `comment`."""
@@ -355,7 +355,7 @@ class Engine(Protocol):
         """The tables that a relation reads."""
 
     def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
-        """Whether a relation reads a file that exists; None where that cannot be told."""
+        """Whether a relation reads a file that exists; None if that is unknown."""
 
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""

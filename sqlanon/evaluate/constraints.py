@@ -58,7 +58,7 @@ class Judge(Protocol):
 
 
 def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
-    """A judge for demands that there are."""
+    """Builds the SQL that checks privacy models for every class; None without models."""
     if not demands.models:
         return None
     sets: dict[str, ValueSets] = {}

@@ -76,7 +76,7 @@ class Layout:
         return words
 
     def column_key(self, words: Numbers, j: int) -> list[Numbers]:
-        """The bits of column j as whole numbers: one where they fit, else one a word."""
+        """The bits of column j as integers: one if they fit into a word, else one per word."""
         parts: list[Numbers] = []
         taken = 0
         first, last = int(self.offsets[j]), int(self.offsets[j + 1])

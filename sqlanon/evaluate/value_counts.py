@@ -69,10 +69,10 @@ def of_rows(column: str) -> str:
 
 @dataclass
 class ValueSets:
-    """The sets of values of one column that somebody asks for; each is there once.
+    """The distinct sets of values of one column whose counts a query needs.
 
-    By people, or by rows for class labels. `name` begins the names of its counts in SQL. With
-    `only_occur` nothing is counted: bits say which values occur.
+    They count people, or rows for class labels. Names of the counts in SQL begin with `name`.
+    With `only_occur` nothing is counted: bits say which values occur.
     """
 
     name: str

@@ -119,23 +119,23 @@ class SourceValues:
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A privacy model for one sensitive column, or for none (`column` is None).
+    """A privacy model for one sensitive column, or without a column (`column=None`).
 
-    key               how policies name it
+    key               its name in policies
     parameter         the field with its bound
     symbol            the letter of its bound, for the heads of tables
-    measure           how certificates and saved walks name its formula
+    measure           the name of its formula in certificates and saved walks
     at_least          whether the reached number must be at least the bound, or at most
     strict            whether the bound itself is not enough
-    is_whole          whether the number counts something
-    monotone          whether classes that satisfy it satisfy it after a merge
-    monotone_by_subject  the same where a person may have rows in both
+    is_whole          whether the number is a count
+    monotone          whether classes that satisfy it still do after a merge
+    monotone_by_subject  the same if a person may have rows in both classes
     needs_population  whether it counts people of a population, and no sensitive column
-    asks_which_occur  whether it asks only which values occur in a class, not how often
+    asks_which_occur  whether it needs only which values occur in a class, not how often
     is_compared       whether classes are compared with the whole source
-    section           what a policy may hold under the key; a model without a column has a value
-    summary           what that means
-    options           what stands for it in a check
+    section           the policy keys under `key`; a model without a column has a single value
+    summary           their meaning
+    options           the options of a check that set it
     """
 
     column: str | None
@@ -191,10 +191,10 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is required, in words."""
+        """Describes the requirement."""
 
     def promise(self, reached: float | None) -> str:
-        """What a certificate says of every group; `reached` is None where it must not be said."""
+        """The certificate's sentence about every group; None hides the number `reached`."""
         return ""
 
     @property

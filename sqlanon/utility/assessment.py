@@ -144,7 +144,7 @@ def _of_accuracy(found: Accuracy) -> Table:
 
 
 def format_share(value: float | None) -> str:
-    """A share or a relative error; – where there is none."""
+    """A share or a relative error; – if it is undefined."""
     return "–" if value is None else f"{value:.2%}"
 
 

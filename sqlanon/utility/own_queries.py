@@ -1,4 +1,4 @@
-"""Somebody's own aggregates, on the source and on the reconstruction of its release."""
+"""The user's own aggregates, on the source and on the reconstruction of its release."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OwnQuery:
 
 @dataclass(frozen=True)
 class Answer:
-    """A query with what it yields; `release` is None where that is NULL, NaN or infinite."""
+    """A query with its two results; a `release` of None is NULL, NaN or infinite."""
 
     sql: str
     source: Number

@@ -204,7 +204,7 @@ def _typed(value: exp.Expr, item: Generalized, engine: Engine) -> exp.Expr:
 
 
 def _ordered(item: Item, recipe: Order) -> exp.Expr:
-    """A released column as rows are ordered by it: texts that differ are told apart."""
+    """A released column for ORDER BY: texts are compared exactly."""
     column = exp.column(item.name, quoted=True)
     if isinstance(item, Generalized):
         return exact(column) if is_text(item, recipe) else column

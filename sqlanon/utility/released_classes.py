@@ -58,7 +58,7 @@ def generalized(scheme: Scheme, codes: Codes) -> Codes:
 
 
 def by_labels(recipe: Order) -> Order:
-    """The recipe with every group written by its label, from which the group can be told."""
+    """The recipe with every group written by its label, which identifies the group."""
     items = tuple(
         replace(item, output=Output.LABEL) if isinstance(item, Generalized) else item
         for item in recipe.items

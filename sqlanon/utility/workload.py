@@ -29,9 +29,9 @@ Query = dict[int, Flags]
 class Workload:
     """The relative errors |estimate − count| / count of random COUNT queries.
 
-    columns    by query the columns that it speaks of
-    counts     by query the rows of the source that it takes, at least one
-    estimates  by query what a reader of the release makes of it
+    columns    by query the columns of its conditions
+    counts     by query the matching rows of the source, at least one
+    estimates  by query the count that a reader of the release estimates
     """
 
     seed: int
