@@ -144,9 +144,9 @@ class Sensitive:
     """The worst figures of a column's classes, one per `Figure` that a model declares.
 
     A figure is an attribute: `largest_share`, `fewest_values`, `entropy_l`, `recursive_c` (for
-    l = 2), `t_equal`, `t_ordered`, `t_hierarchical`, `beta` and `delta`. NULL is a value. Without
-    an order or a hierarchy of the values, figures that need one are None. A figure is infinite if
-    it has no bound: a class has one value, or lacks one of the reference.
+    l = 2), `t_equal`, `t_ordered`, `t_hierarchical`, `beta` and `delta`. NULL is a value. A figure
+    that needs an order or a hierarchy of the values has the value None without one. It is infinite
+    without a bound: if a class has only one value, or lacks one of the reference.
     """
 
     column: str

@@ -470,7 +470,7 @@ def _keys(policy: Policy) -> dict[str, str]:
 
 
 def _sensitive(models: Sequence[Model], source: Source) -> tuple[MeasuredColumn, ...]:
-    """The sensitive columns of the models, with their types and hierarchies."""
+    """The sensitive columns of the models, with their types."""
     found = []
     for name in dict.fromkeys(model.column for model in models if model.column is not None):
         info = source.column(name)
