@@ -1,4 +1,4 @@
-"""Opens what a policy names: the source, its population, what a release is written to.
+"""Opens the source and the population of a policy, and the place of its release.
 
 Nothing else may be written over these files.
 """
@@ -29,9 +29,9 @@ from sqlanon.policy import Policy
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source comes from when it is not the policy's own: a connection, or data.
+    """A connection or data that replace the policy's own source.
 
-    And whether the policy comes from a file, beside which certificates are written.
+    Also whether the policy comes from a file, beside which certificates are written.
     """
 
     connection: Connection | None = None
@@ -112,14 +112,17 @@ def is_empty(source: Source) -> bool:
 
 
 def refuse_empty(source: Source) -> None:
-    """Refuses a source without rows, of which whatever else is said would mislead."""
+    """Refuses a source without rows, for which any other message would mislead."""
     if is_empty(source):
         raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
 
 
 @contextmanager
 def telling_of_no_rows(source: Source) -> Iterator[None]:
-    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
+    """Replaces an error by "the source has no rows" if that is the cause.
+
+    An empty CSV file has no types, only text.
+    """
     try:
         yield
     except (DomainError, HierarchyError, SchemeError, VerificationError):
@@ -164,6 +167,6 @@ def databases_of(policy: Policy) -> list[Used]:
 
 
 def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
-    """Refuses a workspace that is something else, before it is opened or changed."""
+    """Refuses a workspace file with another purpose, before it is opened or changed."""
     refuse_used(path, files_of(policy, origin), "a workspace is a file of its own: name another")
     refuse_other_database(path)

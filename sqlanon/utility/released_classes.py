@@ -25,8 +25,8 @@ class ReleasedClasses:
     """The released classes with their rows.
 
     groups  a row per class, a column per quasi-identifier in the order of the scheme: the number
-            of the group. One number more than there are groups stands for the whole domain: so
-            much the marker of a suppressed row says
+            of the group. The number after the last group is the whole domain, for the marker of
+            suppressed rows
     """
 
     scheme: Scheme
@@ -35,12 +35,12 @@ class ReleasedClasses:
 
     @property
     def is_marked(self) -> Flags:
-        """Which classes are rows with the marker."""
+        """Which classes consist of marked rows."""
         whole = np.array([len(p) for p in self.scheme.partitions], dtype=np.int32)
         return np.asarray((self.groups == whole).any(axis=1))
 
     def hold(self, codes: Codes) -> Flags:
-        """Which atom tuples are released by their groups, neither left out nor marked."""
+        """Which atom tuples are released with their groups, neither left out nor marked."""
         wanted = generalized(self.scheme, codes)
         released = self.groups[~self.is_marked]
         _, number = np.unique(np.concatenate([released, wanted]), axis=0, return_inverse=True)
@@ -69,7 +69,7 @@ def by_labels(recipe: Order) -> Order:
 def released_classes(
     engine: Engine, recipe: Order, scheme: Scheme, *, guarded: bool = False
 ) -> ReleasedClasses:
-    """The classes that a release of this recipe has; it is not built.
+    """Counts the classes of a release of this recipe without building it.
 
     The scheme must cover the values of the source. `guarded` as for `compile_release`.
     """
