@@ -1,4 +1,4 @@
-"""What the rest of the code sees of a database: statements in, Arrow tables out."""
+"""The interface of a database for the rest of the code: statements in, Arrow tables out."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def held(data: Data) -> pd.DataFrame | pa.Table:
 
 
 class Kind(StrEnum):
-    """What a column's values are; decides their order, spelling and arithmetic."""
+    """The kind of a column's values; decides their order, spelling and arithmetic."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"

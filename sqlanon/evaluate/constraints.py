@@ -1,6 +1,6 @@
-"""Judging classes by privacy models: which way, and the way for few values, in SQL.
+"""Checks privacy models for classes: chooses the way, and does it in SQL for few values.
 
-A class is bad if it violates a model, or is smaller than the k that is required beside them.
+A class is bad if it violates a model, or is smaller than the required k.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ lists those that it holds."""
 
 
 class Judge(Protocol):
-    """How a batch is asked which classes its schemes have and which of these are bad.
+    """Queries the classes of a batch of schemes, and which of these are bad.
 
-    The query gives, once `read`, by candidate, badness and size what the classes are, and with
-    is_class = 1 each class that a rule may suppress.
+    `read` returns the classes by candidate, badness and size, and with is_class = 1 each class
+    that a rule may suppress.
     """
 
     asks_for_details: bool
@@ -77,7 +77,7 @@ def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judg
 
 
 def _asks_only_which_occur(models: Sequence[Model], column: str) -> bool:
-    """Whether no model of a column needs to know how often a class holds its values."""
+    """Whether every model of a column needs only which values a class holds, not how often."""
     return all(m.asks_which_occur for m in models if m.column == column)
 
 
@@ -156,7 +156,7 @@ class FewValues:
         )
 
     def _parts(self, table: str, query: ScoringQuery) -> dict[str, dict[str, object]]:
-        """What is counted beside the tuples: by name of its file, the tables and cells of it."""
+        """The tables and cells of what is counted beside the tuples, by name of the file."""
         found: dict[str, dict[str, object]] = {}
         if self._moves:
             person = self._of_part({"p0": exp.convert(1)})
@@ -180,7 +180,7 @@ class FewValues:
 
     @property
     def _counters(self) -> dict[str, type[exp.Func]]:
-        """What is counted of a tuple, and how the counts of several are put together."""
+        """The counts of a tuple, and the expressions that combine those of several."""
         words = [f"p{word}" for word in range(self._packing.words)]
         occurring = [word for sets in self._packing.sets for word in sets.words]
         rows = ["n_rows"] * (self._histogram.subject is not None)
@@ -206,7 +206,7 @@ class FewValues:
 
     @property
     def _unpacked(self) -> dict[str, exp.Expr]:
-        """What a class holds, each count by itself."""
+        """The counts of a class, each in a column of its own."""
         people = self._unpacked_from(0, 0)
         found = {"n_rows": people if self._histogram.subject is None else column("n_rows")}
         if self._population is not None:
@@ -225,7 +225,7 @@ class FewValues:
 
     @property
     def _worst(self) -> dict[str, exp.Expr]:
-        """What the worst of several classes reaches of each model."""
+        """What the worst of several classes reaches in each model."""
         return {
             name: exp.cast((exp.Min if model.at_least else exp.Max)(this=column(name)), "double")
             for name, model in zip(self._statistics, self._demands.models, strict=True)
@@ -270,13 +270,13 @@ class FewValues:
         return _movers(name), _moving_values(name), _population(name)
 
     def _tuples(self, layout: Layout) -> dict[str, Numbers]:
-        """One row an atom tuple."""
+        """One row per atom tuple."""
         codes, columns = self._counted
         return _words(layout, codes) | columns
 
     @cached_property
     def _counted(self) -> tuple[Codes, dict[str, Numbers]]:
-        """The atom tuples and what is counted of each, which no layout changes."""
+        """The atom tuples and their counts, which do not depend on the layout."""
         tally = self._histogram.tally
         tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
         codes, places = _places(tallies)
