@@ -1,4 +1,4 @@
-"""What a release lost: the statement as text in tests/golden/recount/suppressed.sql, and its answer.
+"""What a release lost: the statement as text, in tests/golden/recount, and its answer.
 
 SQLANON_UPDATE_GOLDEN=1 writes the file anew; read the difference before you commit it.
 """
