@@ -1,9 +1,8 @@
-"""What an audit finds, what a table may be required to fulfil, and the verdict.
+"""The results of an audit, the requirements on a table, and the verdict.
 
-Everything that is found is derived from integers that SQL counted; nothing here holds a value of
-the table. k-anonymity is counted by every audit. Any other privacy model is a statement of its
-own (package privacy); what the audited table reaches of it is in the Audit, if the model was
-given to it.
+All results are derived from integers that SQL counted; nothing here holds a value of the table.
+Every audit counts k-anonymity. The Audit holds what the table reaches in any other privacy model
+(package privacy) that it was given.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Audit:
         return self.spread.risk
 
     def reached(self, model: Model) -> AuditedModel:
-        """What the table reaches of a model that it was audited for."""
+        """What the table reaches in a model that it was audited for."""
         return next(each for each in self.models if each.model == model)
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +117,7 @@ class Audit:
         return document | {"models": [each.to_dict() for each in self.models]}
 
     def described(self) -> list[tuple[str, str, str]]:
-        """What to show a person: name, figure, meaning."""
+        """The rows of a report: name, figure, meaning."""
         spread, risk = self.spread, self.risk
         unit, one = ("rows", "row") if self.by_people is None else ("people", "person")
         most = "expected share" if self.by_people is None else "at most the expected share"
@@ -174,12 +173,12 @@ class Requirement(Protocol):
         """Whether the audited table fulfils it."""
 
     def violation(self, audit: Audit) -> str:
-        """By how much it does not, in counts and never in values."""
+        """Says by how much the table fails, in counts and never in values."""
 
 
 @dataclass(frozen=True)
 class KAnonymity:
-    """Every class has at least k people. An empty table fails: it shows nothing."""
+    """Every class has at least k people. An empty table fails: it proves nothing."""
 
     k: int
     name: str = "k"
@@ -210,7 +209,7 @@ class KAnonymity:
 class Satisfies:
     """Every class satisfies a privacy model that the table was audited for.
 
-    An empty table fails: it shows nothing.
+    An empty table fails: it proves nothing.
     """
 
     model: Model
@@ -248,7 +247,7 @@ class Satisfies:
 
 @dataclass(frozen=True, repr=False)
 class CheckResult:
-    """An audit with the verdict on what was required; nothing required, nothing violated."""
+    """An audit with the verdict on the requirements; without any, nothing is violated."""
 
     audit: Audit
     required: tuple[Requirement, ...] = ()
@@ -289,7 +288,7 @@ class CheckResult:
         }
 
     def verdict(self) -> str:
-        """One line a requirement, each with its outcome."""
+        """One line per requirement, each with its outcome."""
         lines = []
         for each in self.required:
             holds = each.holds(self.audit)

@@ -1,4 +1,4 @@
-"""Counting the classes of a table, with plain GROUP BY and nothing shared with a search."""
+"""Counts the classes of a table with plain GROUP BY, sharing nothing with a search."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Auditor:
     def profile(
         self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
     ) -> AuditedColumn:
-        """How the values of a sensitive column are spread over the classes."""
+        """The distribution of a sensitive column's values over the classes."""
         info = usable_column(self.source, name)
         assert info.kind is not None
         found = self.table(

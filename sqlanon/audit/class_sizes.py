@@ -20,7 +20,7 @@ from sqlanon.errors import CheckError
 
 @dataclass(frozen=True, order=True)
 class ClassSize:
-    """How many classes have one size, and how many rows are in them.
+    """The number of classes of one size, and of the rows in them.
 
     `size` counts rows or people, whatever the classes are measured in.
     """
@@ -38,8 +38,8 @@ class Risk:
     average    the mean of 1 / class size over rows; over people, of 1 / the person's smallest
                class
     above      the share of rows, or of people, whose risk is above `threshold`
-    marketer   the share of all records that someone who matches them all expects to match
-               rightly: classes / rows. Over people it is at most classes / people, and 1
+    marketer   the expected share of correct matches if someone matches all records: classes /
+               rows. Over people it is at most classes / people, and 1
     """
 
     threshold: float
@@ -193,7 +193,7 @@ class Journalist:
 
 @dataclass(frozen=True)
 class Uniques:
-    """Who is alone in a class: in the table, and by an estimate in the population.
+    """The people who are alone in a class: in the table, and by an estimate in the population.
 
     sample           classes of one person in the table
     population_size  people of the population

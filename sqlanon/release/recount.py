@@ -127,7 +127,7 @@ def scores_of(
 
 
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
-    """The number of classes by size; marked rows are suppressed and make no class."""
+    """How many classes have how many people; marked rows are suppressed, so they are none."""
     sizes = {each.size: each.classes for each in audit.spread.sizes}
     if marked.rows and marked.people in sizes:
         sizes[marked.people] -= 1
