@@ -167,6 +167,6 @@ def databases_of(policy: Policy) -> list[Used]:
 
 
 def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
-    """Refuses a workspace file with another purpose, before it is opened or changed."""
+    """Refuses a workspace that is something else, before it is opened or changed."""
     refuse_used(path, files_of(policy, origin), "a workspace is a file of its own: name another")
     refuse_other_database(path)

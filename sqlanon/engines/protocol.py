@@ -99,7 +99,7 @@ SqlText: TypeAlias = exp.Expr | str
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """A column of a relation. A type that sqlanon cannot work with has the kind None."""
+    """A column of a relation. `kind` is None for a type that sqlanon cannot work with."""
 
     name: str
     kind: Kind | None

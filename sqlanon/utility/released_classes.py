@@ -35,7 +35,7 @@ class ReleasedClasses:
 
     @property
     def is_marked(self) -> Flags:
-        """Which classes consist of marked rows."""
+        """Which classes are rows with the marker."""
         whole = np.array([len(p) for p in self.scheme.partitions], dtype=np.int32)
         return np.asarray((self.groups == whole).any(axis=1))
 

@@ -153,7 +153,7 @@ def estimate(query: Query, classes: ReleasedClasses) -> float:
 
 
 def _shares(taken: Flags, starts: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The share of each group's atoms that the query includes; last, that of the whole domain."""
+    """By group the share of its atoms that are taken; last, that of the whole domain."""
     hits = np.add.reduceat(taken.astype(np.int64), starts)
     sizes = np.diff([*starts, len(taken)])
     return np.asarray([*(hits / sizes), hits.sum() / len(taken)])
