@@ -167,13 +167,13 @@ class Requirement(Protocol):
         """The privacy model, as policies name it."""
 
     def describe(self) -> str:
-        """Describes the requirement."""
+        """What is required, in words."""
 
     def holds(self, audit: Audit) -> bool:
         """Whether the audited table fulfils it."""
 
     def violation(self, audit: Audit) -> str:
-        """Says by how much the table fails, in counts and never in values."""
+        """By how much it does not, in counts and never in values."""
 
 
 @dataclass(frozen=True)

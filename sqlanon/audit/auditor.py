@@ -139,7 +139,7 @@ class Auditor:
     def profile(
         self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
     ) -> AuditedColumn:
-        """The distribution of a sensitive column's values over the classes."""
+        """How the values of a sensitive column are spread over the classes."""
         info = usable_column(self.source, name)
         assert info.kind is not None
         found = self.table(

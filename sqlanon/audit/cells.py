@@ -1,4 +1,4 @@
-"""Compares cells for an audit: exactly, whatever the type of the column."""
+"""How an audit compares cells: exactly, whatever the column's type says."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def population_source(policy: Policy, source: Source) -> Source | None:
 
 @contextmanager
 def telling_of_population(policy: Policy, population: Source) -> Iterator[None]:
-    """Adds the population's name to errors that occur while it is counted."""
+    """What fails while the people of a population are counted says where they are."""
     try:
         yield
     except SubjectError as error:
@@ -249,7 +249,7 @@ def _named_population(policy: Policy, source: Source) -> tuple[Source, str | Non
 
 
 def reaches_of(policy: Policy, source: Source, space: Space) -> list[Reach]:
-    """By column, which values beside those of the source its groups match in a release."""
+    """By column what its groups take in a release beside the values of the source."""
     return [_reach(policy, source.column(column.name), column) for column in space.columns]
 
 

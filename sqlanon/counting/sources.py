@@ -119,10 +119,7 @@ def refuse_empty(source: Source) -> None:
 
 @contextmanager
 def telling_of_no_rows(source: Source) -> Iterator[None]:
-    """Replaces an error by "the source has no rows" if that is the cause.
-
-    An empty CSV file has no types, only text.
-    """
+    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
     try:
         yield
     except (DomainError, HierarchyError, SchemeError, VerificationError):

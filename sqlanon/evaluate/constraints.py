@@ -180,7 +180,7 @@ class FewValues:
 
     @property
     def _counters(self) -> dict[str, type[exp.Func]]:
-        """The counts of a tuple, and the expressions that combine those of several."""
+        """What is counted of a tuple, and how the counts of several are put together."""
         words = [f"p{word}" for word in range(self._packing.words)]
         occurring = [word for sets in self._packing.sets for word in sets.words]
         rows = ["n_rows"] * (self._histogram.subject is not None)
@@ -206,7 +206,7 @@ class FewValues:
 
     @property
     def _unpacked(self) -> dict[str, exp.Expr]:
-        """The counts of a class, each in a column of its own."""
+        """What a class holds, each count by itself."""
         people = self._unpacked_from(0, 0)
         found = {"n_rows": people if self._histogram.subject is None else column("n_rows")}
         if self._population is not None:
@@ -270,13 +270,13 @@ class FewValues:
         return _movers(name), _moving_values(name), _population(name)
 
     def _tuples(self, layout: Layout) -> dict[str, Numbers]:
-        """One row per atom tuple."""
+        """One row an atom tuple."""
         codes, columns = self._counted
         return _words(layout, codes) | columns
 
     @cached_property
     def _counted(self) -> tuple[Codes, dict[str, Numbers]]:
-        """The atom tuples and their counts, which do not depend on the layout."""
+        """The atom tuples and what is counted of each, which no layout changes."""
         tally = self._histogram.tally
         tallies = [tally, *(each.facet.tally for each in self._packing.sets)]
         codes, places = _places(tallies)
