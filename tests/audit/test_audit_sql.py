@@ -125,8 +125,8 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
         [(1, 0, "flu", 2, 2), (1, 0, None, 1, 1), (1, 1, None, 2, 3),
          (2, 0, "flu", 1, 1), (2, 1, None, 1, 1)],
     ),
-    "values_of_table": ("one row per distinct value of one column, as text", [("flu", 2), (None, 1)]),
-    "values_of_a_float": ("one row per distinct value of one column, as text", [("0.0", 3), ("nan", 1)]),
+    "values_of_table": ("the people with that value; NULL", [("flu", 2), (None, 1)]),
+    "values_of_a_float": ("the people with that value; NULL", [("0.0", 3), ("nan", 1)]),
     "all_people": ("one row: its people", [(2,)]),
     "labelled_classes": (
         "one row per class, its values as text",
@@ -162,11 +162,11 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     "pseudonyms": ("distinct pseudonyms", [(2, 0, 2, 0)]),
     "pseudonyms_of_people": ("distinct pseudonyms", [(2, 2, 2, 0)]),
     # rows, those that are unique, and the sums
-    "fingerprint": ("each quarter of the rows' hashes", [(4, 1, *sums(*TEXTS))]),
-    "fingerprint_1": ("each quarter of the rows' hashes", [(4, 1, *sums(*TEXTS_1))]),
-    "fingerprint_by_rows": ("each quarter of the rows' hashes", [(4, 0, *sums(*TEXTS))]),
+    "fingerprint": ("quarter of the rows'", [(4, 1, *sums(*TEXTS))]),
+    "fingerprint_1": ("quarter of the rows'", [(4, 1, *sums(*TEXTS_1))]),
+    "fingerprint_by_rows": ("quarter of the rows'", [(4, 0, *sums(*TEXTS))]),
     # three rows have the values of Ann alone, one has those of Bob alone
-    "fingerprint_of_people": ("each quarter of the rows' hashes", [(4, 4, *sums(*3 * ["3:Ann"], "3:Bob"))]),
+    "fingerprint_of_people": ("quarter of the rows'", [(4, 4, *sums(*3 * ["3:Ann"], "3:Bob"))]),
 }  # fmt: skip
 
 
