@@ -60,16 +60,11 @@ from sqlanon.errors import (
 )
 from sqlanon.policy import parse_privacy
 from sqlanon.privacy import ForColumns, Model, SensitiveColumn, bound_models, keys, listed
-from sqlanon.release import (
-    Certificate,
-    Treatment,
-    UnreadableCertificate,
-    caveats,
-    differences,
-    recountable,
-    unfinished,
-    written_file,
-)
+from sqlanon.release import written_file
+from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate.comparison import caveats, differences, recountable
+from sqlanon.release.certificate.document import Treatment
+from sqlanon.release.pending import UnreadableCertificate, unfinished
 from sqlanon.wording import counted, looked_in
 
 Checked: TypeAlias = "str | Path | pd.DataFrame | pa.Table | ArrowStream | Connection"

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sqlanon.audit.people import Matched
 from sqlanon.errors import CheckError
+
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, order=True)
@@ -218,6 +220,19 @@ class Uniques:
         yield "uniques", f"{self.estimated:,.1f}", among
         if self.counted is not None:
             yield "  counted", f"{self.counted:,}", "classes that one person of it fits"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """By class of the audited table its rows, its people, and people of the population.
+
+    `size` is the number of people in the whole population.
+    """
+
+    rows: Ints
+    people: Ints
+    population: Ints
+    size: int
 
 
 def journalist(matched: Matched, records: int, threshold: float) -> Journalist:

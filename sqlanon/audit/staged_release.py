@@ -13,8 +13,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.audit_result import Audit, KAnonymity, Requirement, Satisfies
-from sqlanon.audit.auditor import audit
-from sqlanon.audit.cells import column, compared, exact, people, person
+from sqlanon.audit.auditor import Population, audit, people_of
+from sqlanon.audit.cells import column, compared, exact, fetch_row, people, person
 from sqlanon.audit.column_findings import (
     Finding,
     HeldValues,
@@ -22,8 +22,6 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.people import Population, people_of
-from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Reference
 from sqlanon.audit.table_hash import hashed_rows
 from sqlanon.domain import Hierarchy, Value

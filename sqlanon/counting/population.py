@@ -33,7 +33,7 @@ from sqlanon.domain import (
     sort_key,
     takes_unseen,
 )
-from sqlanon.engines import ColumnInfo, Kind, Source, has_time_zone, numbers_of, same_database
+from sqlanon.engines import ColumnInfo, Kind, Source, numbers_of, same_database
 from sqlanon.errors import EngineError, PolicyError, SubjectError
 from sqlanon.policy import Policy, Role
 from sqlanon.wording import suggest
@@ -212,7 +212,7 @@ def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
     if own.kind is Kind.TEXT:
         comparable = comparable and own.type == other.type
     if own.kind is Kind.TIMESTAMP:
-        comparable = comparable and has_time_zone(own.type) is has_time_zone(other.type)
+        comparable = comparable and own.has_time_zone is other.has_time_zone
     if not comparable:
         yield (
             f"column {own.name!r} is {other.type}, the source's is {own.type}; read the "

@@ -1,27 +1,36 @@
-"""The SELECT that builds a release: which template of sql/release, and what stands in its cells."""
+"""The SELECT that builds a release, and its text in any dialect.
+
+Chooses the template of sql/release, and makes what stands in its cells.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain import Generalized, RowOrder, Unseen
 from sqlanon.errors import CompileError, UncoveredValueError
-from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, written
+from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, check_labels, written
+from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
-from sqlanon.release.parts import Names, class_values, in_class, ordinals, people, unlike
-from sqlanon.release.released_values import check_labels
 from sqlanon.release.rows import (
     Context,
+    Names,
+    class_values,
     generalized,
+    in_class,
+    ordinals,
+    people,
     population_rows,
     read_from,
     released_outputs,
+    unlike,
     with_lists,
 )
 from sqlanon.release.violations import Scene, unsafe_classes
-from sqlanon.render import query
+from sqlanon.render import NATIVE, in_dialect, query
 
 MOST_LISTED = UncoveredValueError.MOST_VALUES
 PSEUDONYM_LENGTH = 32
@@ -301,3 +310,67 @@ def _pseudonym(item: Pseudonym) -> exp.Expr:
 
 def _sha256(text: exp.Expr) -> exp.Expr:
     return exp.SHA2(this=text, length=exp.Literal.number(256))
+
+
+DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))
+"""The dialects that SQL can be printed in."""
+
+_NUMBERED = ("materialize", "postgres", "redshift", "risingwave")
+"""Dialects whose statements have parameters $1, $2, …; the names that sqlglot writes for them
+are for a driver in Python, not for the database."""
+
+
+def release_text(recipe: Order, dialect: str = NATIVE, *, guarded: bool = False) -> str:
+    """The SELECT of a release with its header, in a dialect; it ends with a newline."""
+    recipe = with_named_lists(replace(recipe, standard=dialect != NATIVE), guarded=guarded)
+    return text_of(compile_release(recipe, guarded=guarded).select, recipe, dialect)
+
+
+def text_of(select: exp.Query, recipe: Order, dialect: str) -> str:
+    """A SELECT that is compiled already, with the header of its order."""
+    header = [*recipe.header, *(_keys(recipe, dialect) if recipe.header else ())]
+    lines = [f"-- {' '.join(line.split())}" for line in header]
+    return "\n".join([*lines, statement_text(select, dialect) + ";\n"])
+
+
+def _keys(recipe: Order, dialect: str) -> list[str]:
+    """Whose keys the parameters of the statement are."""
+    items = [item for item in recipe.items if isinstance(item, Pseudonym)]
+    select = exp.select(*(exp.Placeholder(this=item.key) for item in items))
+    shown = _adapted(select, dialect).expressions
+    return [
+        f"{parameter.sql(dialect)} is the key of the pseudonyms in {item.name!r}, not written here"
+        for item, parameter in zip(items, shown, strict=True)
+    ]
+
+
+def statement_text(statement: exp.Expr, dialect: str) -> str:
+    """A statement over several lines, every identifier quoted."""
+    if dialect not in DIALECTS:
+        raise CompileError(f"there is no dialect {dialect!r}; sqlanon writes {', '.join(DIALECTS)}")
+    try:
+        return _adapted(statement, dialect).sql(
+            dialect, pretty=True, identify=True, unsupported_level=sqlglot.ErrorLevel.RAISE
+        )
+    except sqlglot.UnsupportedError as error:
+        raise CompileError(f"the release cannot be written in {dialect}: {error}") from error
+
+
+def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
+    """In the dialect as far as it has collations, and with its parameters."""
+    if dialect == NATIVE:
+        return statement
+    if any(join.method == "ASOF" for join in statement.find_all(exp.Join)):
+        raise CompileError(f"an ASOF join cannot be written in {dialect}; compile it as standard")
+    adapted = in_dialect(statement, dialect, exactly=False)
+    if dialect in _NUMBERED:
+        _number(adapted)
+    return adapted
+
+
+def _number(statement: exp.Expr) -> None:
+    """Numbers the named parameters, in the order of the statement, each name once."""
+    numbers: dict[str, int] = {}
+    for named in list(statement.find_all(exp.Placeholder, bfs=False)):
+        number = numbers.setdefault(named.name, len(numbers) + 1)
+        named.replace(exp.Parameter(this=exp.Literal.number(number)))

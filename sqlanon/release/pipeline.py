@@ -15,27 +15,31 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.audit import Facts, table_hash
-from sqlanon.counting import Origin
+from sqlanon.counting import Origin, address_in, folders_of
 from sqlanon.domain import Mode, Scheme
 from sqlanon.engines import (
     UNCHANGED,
     ColumnInfo,
+    Connection,
     Engine,
+    Opened,
     Source,
     database_path,
+    engine_class,
     open_engine,
+    open_for_publishing,
+    open_source,
     spelled,
     transaction,
 )
-from sqlanon.errors import EngineError, PublishError
+from sqlanon.errors import EngineError, PolicyError, PublishError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
-from sqlanon.release import target as places
 from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import certify
+from sqlanon.release.certificate.certify import certify, suppressed_rows
 from sqlanon.release.certificate.document import EarlierEntry
-from sqlanon.release.export import Export, is_marked
-from sqlanon.release.lists import filled
+from sqlanon.release.export import Export, is_marked, rewrite_database, written_file
+from sqlanon.release.lists import filled, with_shown_groups
 from sqlanon.release.order import (
     Order,
     order_to_publish,
@@ -52,15 +56,16 @@ from sqlanon.release.pending import (
     table_holds,
     write_certificate,
 )
-from sqlanon.release.plan import ReleasePlan
-from sqlanon.release.recount import suppressed_rows
-from sqlanon.release.released_places import (
-    open_released_source,
-    open_to_publish,
-    release_address,
+from sqlanon.release.plan import (
+    ReleasePlan,
+    losses,
+    make_plan,
+    released_columns,
+    remaining,
+    view_effects,
+    without_logs,
+    working_views,
 )
-from sqlanon.release.released_places import released_rows as rows_of
-from sqlanon.release.rewrite import rewrite_database
 from sqlanon.release.stage import (
     Stages,
     build_stage,
@@ -68,8 +73,6 @@ from sqlanon.release.stage import (
     strict_columns,
     verify,
 )
-from sqlanon.release.target import make_plan
-from sqlanon.release.view_text import with_shown_groups
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -286,7 +289,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
     """
     plan = make_plan(engine, order, "sqlanon_stage")
     if order.file is not None:
-        columns = places.released_columns(engine, order)
+        columns = released_columns(engine, order)
         export = Export(engine, Source(engine, plan.stage, "the staged table", columns), plan)
         closing = [export.statement(order.file), plan.drop_stage]
     else:
@@ -383,10 +386,10 @@ def _swap(
         return _Swapped(released, (export.statement(export.file), plan.drop_stage))
     assert plan.target is not None
     steps = plan.swap(strict_columns(engine, plan))
-    views = places.working_views(engine, plan.former)
+    views = working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
-    remains = places.remaining(plan.order, plan.former is not None, file, logs)
+    remains = remaining(plan.order, plan.former is not None, file, logs)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -395,21 +398,21 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = places.losses(plan.former, plan.released_names) + places.view_effects(engine, views)
+    lost = losses(plan.former, plan.released_names) + view_effects(engine, views)
     return _Swapped(columns, tuple(steps), tuple(lost), tuple(remains))
 
 
 def _reader(order: Order, engine: Engine) -> Callable[[], pa.Table]:
     """How the released rows are read when a program asks for them later."""
     if order.file is not None:
-        return partial(rows_of, file=order.file)
+        return partial(released_rows, file=order.file)
     target = order.target or order.source
     assert isinstance(target, exp.Table)
     if order.connection is None:
         return partial(engine.fetch, exp.select("*").from_(target.copy()))
     if isinstance(order.connection, str):  # there the database has a name of its own
         target = exp.table_(target.name, target.args.get("db"), quoted=True)
-    return partial(rows_of, connection=order.connection, table=spelled(target))
+    return partial(released_rows, connection=order.connection, table=spelled(target))
 
 
 @contextmanager
@@ -466,7 +469,7 @@ def closed(
     engine.close()
     if to_rewrite is None:
         logs = [log for file in files for log in engine.logs_of(file)]
-        return replace(release, remains=places.without_logs(release.remains, logs))
+        return replace(release, remains=without_logs(release.remains, logs))
     file = database_path(to_rewrite)
     assert file is not None
     try:
@@ -478,5 +481,78 @@ def closed(
             f"The release was published as {release.target}, but {file} could not be "
             f"rewritten and still holds dropped rows: {reason}"
         ) from error
-    remains = places.remaining(order, bool(release.remains))
+    remains = remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))
+
+
+def release_address(policy: Policy, origin: Origin) -> str | None:
+    """The address of the database that holds the release; None where only this process has it."""
+    other = address_in(policy, policy.publish_connection())
+    if other is not None or not origin.is_the_policys:
+        return other
+    return address_in(policy, policy.source_connection())
+
+
+def address_to_rewrite(policy: Policy, origin: Origin) -> str:
+    """The address of the release's database, which is a file that can be written anew."""
+    address = release_address(policy, origin)
+    path = None if address is None else database_path(address)
+    if address is None or path is None or policy.section.publish.file is not None:
+        raise PublishError(
+            "only a database file that sqlanon opens itself can be rewritten; this release is "
+            "not in one"
+        )
+    engine = engine_class(address)
+    if not engine.can.rewrites:
+        raise PublishError(
+            f"sqlanon cannot rewrite a database of {engine.dialect}: publish without --rewrite "
+            "(rewrite=True in Python), and have the database itself free its unused space. "
+            f"{UNCHANGED}"
+        )
+    return address
+
+
+def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) -> Opened:
+    """The engine that reads the source and, unless `read_only`, writes the release."""
+    section = policy.section.publish
+    nowhere = section.to is None and section.file is None and section.mode is not Mode.REPLACE
+    if nowhere and origin.data is None:
+        raise PolicyError(
+            f"{policy.origin}: publish: says no place for the release; give `to` (a table), "
+            "`file` (.csv or .parquet), or `mode: replace`"
+        )
+    if nowhere:
+        return Opened(open_engine(None, folders=folders_of(policy), memory=policy.section.memory))
+    source: str | Connection | None = origin.connection
+    if origin.connection is None and origin.data is None:
+        source = address_in(policy, policy.source_connection())
+    return open_for_publishing(
+        source,
+        target=address_in(policy, policy.publish_connection()),
+        file=None if section.file is None else policy.folder / section.file,
+        read_only=read_only,
+        folders=folders_of(policy),
+        memory=policy.section.memory,
+    )
+
+
+def open_released_source(policy: Policy, origin: Origin, opened: Opened) -> Source:
+    if origin.data is not None:
+        return opened.engine.source(data=origin.data)
+    section = policy.section.source
+    file = None if section.file is None else policy.folder / section.file
+    return opened.engine.source(table=section.table, query=section.query, file=file)
+
+
+def released_rows(**place: Any) -> pa.Table:
+    """All rows of a table or file."""
+    source = open_source(**place)
+    try:
+        relation = source.relation
+        file = place.get("file")
+        if file is not None and file.suffix.lower() == ".csv":
+            # As text: a guess at types would not tell an empty text from NULL.
+            relation = written_file(file, tuple(info.name for info in source.columns))
+        return source.engine.fetch(exp.select("*").from_(relation))
+    finally:
+        source.engine.close()

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.audit import Population, audit, column_findings, reference_of
-from sqlanon.counting import StoredScheme, column, misfit
+from sqlanon.counting import StoredScheme, column, misfit, telling_of_no_rows
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     WHOLE,
     Column,
     Generalized,
+    Mode,
     Partition,
     Scheme,
     Space,
     ValueDomain,
 )
 from sqlanon.engines import Kind, Source, open_source
-from sqlanon.errors import SchemeError, UncoveredValueError
+from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
 from sqlanon.policy import Policy, Role
 from sqlanon.release.compile import compile_release, compile_uncovered
 from sqlanon.release.export import unheld_types
+from sqlanon.release.generalize import check_labels
 from sqlanon.release.order import Order, Pseudonym, Verbatim, homogeneity_problem, item_of, order_of
-from sqlanon.release.released_values import check_labels
+from sqlanon.release.plan import RELEASE_COMMENT
 from sqlanon.release.rows import compile_population, population_subject
 from sqlanon.wording import counted
 
@@ -200,3 +203,33 @@ def _by_value(item: Generalized) -> Generalized:
         return item
     finest = Partition(domain.size, tuple(range(domain.size - 1)))
     return Generalized(Column(domain), finest, item.type, form=item.form)
+
+
+def released_before(policy: Policy, source: Source) -> str:
+    """What to add to a message where the source's rows were replaced by a release already."""
+    engine, table = source.engine, source.relation
+    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
+        return ""
+    try:
+        found = engine.details(engine.locate(table))
+    except EngineError:
+        return ""
+    if found is None or found.comment != RELEASE_COMMENT:
+        return ""
+    return (
+        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
+        "the policy says mode: replace. Load its original rows anew before you release it again."
+    )
+
+
+@contextmanager
+def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
+    """What fails on a source that is a release already, or has no rows, says so, once."""
+    try:
+        with telling_of_no_rows(source):
+            yield
+    except SqlanonError as error:
+        already = released_before(policy, source)
+        if not already or already in str(error):
+            raise
+        raise error.reworded(f"{error}{already}") from None

@@ -19,13 +19,12 @@ from sqlanon.audit import (
     verify_release,
 )
 from sqlanon.domain import Mode, Unseen
-from sqlanon.engines import UNCHANGED, Engine, Source
+from sqlanon.engines import UNCHANGED, Engine, Source, is_csv
 from sqlanon.errors import EngineError, UncoveredValueError, VerificationError
 from sqlanon.release.compile import compile_release
-from sqlanon.release.export import is_csv
+from sqlanon.release.generalize import released
 from sqlanon.release.order import Order
 from sqlanon.release.plan import ReleasePlan
-from sqlanon.release.released_values import released
 from sqlanon.release.rows import compile_population, population_subject
 from sqlanon.wording import counted
 

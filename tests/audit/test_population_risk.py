@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.audit.audit_result import Satisfies, judge
-from sqlanon.audit.auditor import audit
+from sqlanon.audit.auditor import Population, audit
 from sqlanon.audit.class_sizes import ClassSize, zayatz
-from sqlanon.audit.people import Population
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source

@@ -12,10 +12,10 @@ import pytest
 from publish_cases import dump, listed, make, opened, publish, release
 
 from sqlanon.domain.presentation import Mode
-from sqlanon.engines import duckdb_rewrite
+from sqlanon.engines import duckdb as duckdb_engine
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.release import rewrite as rewriting
-from sqlanon.release.rewrite import rewrite_database
+from sqlanon.release import export
+from sqlanon.release.export import rewrite_database
 
 OBJECTS = [
     "CREATE TYPE mood AS ENUM ('sad', 'ok')",
@@ -126,12 +126,12 @@ def test_a_database_that_is_open_elsewhere_is_refused(database: Path, tmp_path: 
 def test_a_difference_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dump(database)
     hashes = iter("abcdef")
-    monkeypatch.setattr(rewriting, "table_hash", lambda *_, **__: next(hashes))
+    monkeypatch.setattr(export, "table_hash", lambda *_, **__: next(hashes))
     with pytest.raises(PublishError, match=r"differs from .* in the rows of table 'child'"):
         rewrite_database(database)
-    former = duckdb_rewrite.render
+    former = duckdb_engine.render
     monkeypatch.setattr(
-        duckdb_rewrite,
+        duckdb_engine,
         "render",
         lambda name, **keys: former(name, **keys).replace("sql, comment", "random(), comment"),
     )
