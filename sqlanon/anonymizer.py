@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -264,18 +263,6 @@ class Anonymizer:
             raise refusal("walk", walk, "the walk that walk() returned")
         return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
 
-    def explore(self, document: object = None, *, seed: int | None = None) -> Walk:
-        """The former name of `walk`."""
-        _deprecated("explore", "walk")
-        return self.walk(document, seed=seed)
-
-    def explored(
-        self, exploration: Walk, chosen: bytes | None = None, seconds: float = 0.0
-    ) -> SearchResult:
-        """The former name of `walked`."""
-        _deprecated("explored", "walked")
-        return self.walked(exploration, chosen, seconds)
-
     def utility(
         self,
         scheme: SchemeLike,
@@ -448,8 +435,3 @@ class Anonymizer:
             return self.measure(scheme)
         except (UncoveredValueError, SchemeError):
             return None
-
-
-def _deprecated(former: str, name: str) -> None:
-    message = f"{former}() is now {name}(); the former name will go"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)

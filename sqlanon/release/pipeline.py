@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -128,16 +127,6 @@ class Release:
     def k(self) -> int:
         """People in its smallest class, counted on the release itself."""
         return self.facts.audited.k
-
-    @property
-    def published(self) -> Release:
-        """The former name of where the figures of a publish are: the release itself."""
-        warnings.warn(
-            "release.published is now the release itself; the former name will go",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self
 
     @property
     def warnings(self) -> tuple[str, ...]:
