@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from sqlanon.engines.column_types import (
+    decimal_places,
+    has_nanoseconds,
+    has_time_zone,
+    is_text_once_released,
+    is_text_type,
+    released_type,
+)
+from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
     ArrowStream,
@@ -19,17 +28,10 @@ from sqlanon.engines.protocol import (
     SqlText,
     TableDetails,
     as_given,
-    decimal_places,
-    has_nanoseconds,
-    has_time_zone,
     held,
-    insert_rows,
     is_dataframe,
-    is_text_once_released,
-    is_text_type,
     numbers_of,
     parse_table,
-    released_type,
     render_statement,
     spelled,
     transaction,

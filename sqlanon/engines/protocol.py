@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,9 +25,10 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.engines.column_types import has_time_zone, is_text_type
 from sqlanon.engines.tracer import Tracer
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.render import NATIVE, in_dialect, render_text
+from sqlanon.render import NATIVE, in_dialect
 from sqlanon.wording import brief_list, suggest
 
 if TYPE_CHECKING:
@@ -96,58 +96,6 @@ class Kind(StrEnum):
 
 SqlText: TypeAlias = exp.Expr | str
 """An expression, or text that is already in the engine's dialect."""
-
-
-_TEXTS = ("VARCHAR", "TEXT", "STRING")
-_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
-"""What the name of a type says is read here alone. An engine reports types by names that are read
-rightly: a text type begins with VARCHAR, TEXT or STRING, one that lists its values is
-ENUM('a', 'b'), an instant ends with WITH TIME ZONE, and a moment that is finer than microseconds is
-TIMESTAMP_NS. What begins with no such word is compared and hashed by a cast."""
-
-
-def is_text_type(type_: str) -> bool:
-    """Whether values are texts already, and not such that become texts by a cast."""
-    return type_.upper().startswith(_TEXTS)
-
-
-def is_text_once_released(type_: str) -> bool:
-    """The same of a release, where a type that lists its values is text."""
-    return is_text_type(type_) or type_.upper().startswith("ENUM")
-
-
-def released_type(type_: str, dialect: str) -> exp.DataType | None:
-    """The type in place of one that lists every value, those included that no row holds.
-
-    None for others, and for those that only have the word in a name.
-    """
-    if "ENUM" not in type_.upper():
-        return None
-    plain = exp.DataType.build(type_, dialect=dialect)
-    listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]
-    for each in listed:
-        text = exp.DataType.build("text")
-        if each is plain:
-            return text
-        each.replace(text)
-    return plain if listed else None
-
-
-def has_time_zone(type_: str) -> bool:
-    """Whether values are instants, whose text depends on the time zone of a session."""
-    name = type_.upper()
-    return name == "TIMESTAMPTZ" or name.endswith("WITH TIME ZONE")
-
-
-def has_nanoseconds(type_: str) -> bool:
-    """Whether moments are finer than microseconds, and so between fewer years."""
-    return type_.upper() == "TIMESTAMP_NS"
-
-
-def decimal_places(type_: str) -> int:
-    """Digits after the point of a decimal type; 0 where its name has none."""
-    found = _DECIMAL.match(type_)
-    return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True)
@@ -594,23 +542,3 @@ def _numbers_in(chunk: pa.Array, null: int) -> npt.NDArray[Any]:
         return found
     bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[start : start + size]
     return np.where(bits, found, null)
-
-
-ROWS_AT_ONCE = 500
-"""Rows of one INSERT: databases bound the length of a statement."""
-
-_INSERT = """\
-INSERT INTO {{ table | sql }} VALUES
-{% for row in rows %}
-  ({% for value in row %}{{ value | literal }}{% if not loop.last %}, {% endif %}{% endfor %})
-{%- if not loop.last %},{% endif %}
-
-{% endfor %}"""
-
-
-def insert_rows(engine: Engine, table: exp.Table, rows: pa.Table) -> None:
-    """Appends rows to a table by INSERT statements, for engines without a faster way."""
-    for start in range(0, rows.num_rows, ROWS_AT_ONCE):
-        batch = rows.slice(start, ROWS_AT_ONCE).to_pydict()
-        listed = list(zip(*batch.values(), strict=True))
-        engine.run(render_text(_INSERT, dialect=engine.dialect, table=table, rows=listed))

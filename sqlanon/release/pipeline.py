@@ -34,6 +34,7 @@ from sqlanon.engines import (
 from sqlanon.errors import EngineError, PolicyError, PublishError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
+from sqlanon.release import target as places
 from sqlanon.release.certificate.certificate import Certificate
 from sqlanon.release.certificate.certify import certify, suppressed_rows
 from sqlanon.release.certificate.document import EarlierEntry
@@ -55,16 +56,7 @@ from sqlanon.release.pending import (
     table_holds,
     write_certificate,
 )
-from sqlanon.release.plan import (
-    ReleasePlan,
-    losses,
-    make_plan,
-    released_columns,
-    remaining,
-    view_effects,
-    without_logs,
-    working_views,
-)
+from sqlanon.release.plan import ReleasePlan
 from sqlanon.release.stage import (
     Stages,
     build_stage,
@@ -72,6 +64,7 @@ from sqlanon.release.stage import (
     strict_columns,
     verify,
 )
+from sqlanon.release.target import make_plan
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -278,7 +271,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
     """
     plan = make_plan(engine, order, "sqlanon_stage")
     if order.file is not None:
-        columns = released_columns(engine, order)
+        columns = places.released_columns(engine, order)
         export = Export(engine, Source(engine, plan.stage, "the staged table", columns), plan)
         closing = [export.statement(order.file), plan.drop_stage]
     else:
@@ -375,10 +368,10 @@ def _swap(
         return _Swapped(released, (export.statement(export.file), plan.drop_stage))
     assert plan.target is not None
     steps = plan.swap(strict_columns(engine, plan))
-    views = working_views(engine, plan.former)
+    views = places.working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
-    remains = remaining(plan.order, plan.former is not None, file, logs)
+    remains = places.remaining(plan.order, plan.former is not None, file, logs)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -387,7 +380,7 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = losses(plan.former, plan.released_names) + view_effects(engine, views)
+    lost = places.losses(plan.former, plan.released_names) + places.view_effects(engine, views)
     return _Swapped(columns, tuple(steps), tuple(lost), tuple(remains))
 
 
@@ -458,7 +451,7 @@ def closed(
     engine.close()
     if to_rewrite is None:
         logs = [log for file in files for log in engine.logs_of(file)]
-        return replace(release, remains=without_logs(release.remains, logs))
+        return replace(release, remains=places.without_logs(release.remains, logs))
     file = database_path(to_rewrite)
     assert file is not None
     try:
@@ -470,7 +463,7 @@ def closed(
             f"The release was published as {release.target}, but {file} could not be "
             f"rewritten and still holds dropped rows: {reason}"
         ) from error
-    remains = remaining(order, bool(release.remains))
+    remains = places.remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))
 
 

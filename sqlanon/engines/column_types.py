@@ -1,0 +1,60 @@
+"""What the name of a column's type says: the one place that reads such names.
+
+An engine reports types by names that are read rightly here: a text type begins with VARCHAR, TEXT
+or STRING, one that lists its values is ENUM('a', 'b'), an instant ends with WITH TIME ZONE, and a
+moment that is finer than microseconds is TIMESTAMP_NS. What begins with no such word is compared
+and hashed by a cast.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+_TEXTS = ("VARCHAR", "TEXT", "STRING")
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
+
+
+def is_text_type(type_: str) -> bool:
+    """Whether values are texts already, and not such that become texts by a cast."""
+    return type_.upper().startswith(_TEXTS)
+
+
+def is_text_once_released(type_: str) -> bool:
+    """The same of a release, where a type that lists its values is text."""
+    return is_text_type(type_) or type_.upper().startswith("ENUM")
+
+
+def released_type(type_: str, dialect: str) -> exp.DataType | None:
+    """The type in place of one that lists every value, those included that no row holds.
+
+    None for others, and for those that only have the word in a name.
+    """
+    if "ENUM" not in type_.upper():
+        return None
+    plain = exp.DataType.build(type_, dialect=dialect)
+    listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]
+    for each in listed:
+        text = exp.DataType.build("text")
+        if each is plain:
+            return text
+        each.replace(text)
+    return plain if listed else None
+
+
+def has_time_zone(type_: str) -> bool:
+    """Whether values are instants, whose text depends on the time zone of a session."""
+    name = type_.upper()
+    return name == "TIMESTAMPTZ" or name.endswith("WITH TIME ZONE")
+
+
+def has_nanoseconds(type_: str) -> bool:
+    """Whether moments are finer than microseconds, and so between fewer years."""
+    return type_.upper() == "TIMESTAMP_NS"
+
+
+def decimal_places(type_: str) -> int:
+    """Digits after the point of a decimal type; 0 where its name has none."""
+    found = _DECIMAL.match(type_)
+    return int(found[1]) if found else 0
