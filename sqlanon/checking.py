@@ -32,7 +32,6 @@ from sqlanon.audit import (
     Satisfies,
     audit,
     held_values,
-    judge,
     reference_of,
     rows_unique_over,
     table_hash,
@@ -196,7 +195,7 @@ def check_source(
         population=population_of(population, subject),
         population_size=population_size,
     )
-    return judge(audited, [*required, *map(Satisfies, models)])
+    return CheckResult(audited, (*required, *map(Satisfies, models)))
 
 
 def _references(

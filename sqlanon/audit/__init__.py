@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity, Requirement, Satisfies, judge
+from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity, Requirement, Satisfies
 from sqlanon.audit.auditor import Population, audit
 from sqlanon.audit.class_sizes import ClassSize, Risk
 from sqlanon.audit.column_findings import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,7 @@ class Risk:
     marketer: float
 
     def to_dict(self) -> dict[str, float]:
-        return {
-            "threshold": self.threshold,
-            "highest": self.highest,
-            "average": self.average,
-            "above": self.above,
-            "marketer": self.marketer,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -108,10 +102,7 @@ class Spread:
             "largest": self.largest,
             "average": self.average,
             "unique": {"classes": self.unique.classes, "rows": self.unique.rows},
-            "sizes": [
-                {"size": each.size, "classes": each.classes, "rows": each.rows}
-                for each in self.sizes
-            ],
+            "sizes": [asdict(each) for each in self.sizes],
             "risk": self.risk.to_dict(),
         }
 

@@ -713,7 +713,6 @@ class CopiedFile:
         self.engine, self._old = engine, old
         engine.attach(old, read_only=False, name=_OLD)
         self._run("CHECKPOINT {{ old | identifier }}")
-        self.size = old.stat().st_size
         (settings,) = self._fetch("engines/block_size.sql", _OLD)
         self._run(
             "ATTACH {{ path | literal }} AS {{ new | identifier }} (BLOCK_SIZE {{ block_size }})",

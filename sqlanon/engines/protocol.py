@@ -198,10 +198,6 @@ class DatabaseCopy(Protocol):
     def engine(self) -> Engine:
         """What reads both."""
 
-    @property
-    def size(self) -> int:
-        """The size of the former file, with what its log held."""
-
     def copy(self) -> None:
         """Fills the new file."""
 

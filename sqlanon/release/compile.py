@@ -29,7 +29,7 @@ from sqlanon.release.rows import (
     unlike,
     with_lists,
 )
-from sqlanon.release.violations import Scene, unsafe_classes
+from sqlanon.release.violations import UnsafeClasses
 from sqlanon.render import NATIVE, in_dialect, query
 
 MOST_LISTED = UncoveredValueError.MOST_VALUES
@@ -179,11 +179,10 @@ class _Compilation:
         tables = {"generalized": self._names.free("generalized")}
         context["class_columns"] = _class_columns(recipe)
         if recipe.models:
-            scene = self._scene(tables["generalized"], lists)
-            found = unsafe_classes(scene)
+            found = self._unsafe(tables["generalized"], lists)
+            context |= found.context() | {"unsafe_classes": "release/unsafe_classes.sql"}
             tables |= found.tables
             columns = found.columns
-            context |= found.context | {"unsafe_classes": "release/unsafe_classes.sql"}
             context["class_order"] = self._class()
         else:
             tables["unsafe_classes"] = self._names.free("unsafe_classes")
@@ -199,21 +198,15 @@ class _Compilation:
             context["class"] = self._class(rows)
         return self._suppressed("classes", context, tables, columns)
 
-    def _scene(self, rows: str, lists: list[Mapping]) -> Scene:
+    def _unsafe(self, rows: str, lists: list[Mapping]) -> UnsafeClasses:
         recipe, population = self._recipe, None
         if recipe.counts_population:
             columns = [(i, as_sql) for i, as_sql in self._written if isinstance(i, Generalized)]
             population, read = population_rows(recipe, columns)
             lists += read
-        return Scene(
-            recipe=recipe,
-            names=self._names,
-            rows=rows,
-            subject=self._subject,
-            carried=self._sensitive,
-            rows_are_all=not self._only_covered,
-            population=population,
-        )
+        is_whole = not self._only_covered
+        names, subject, carried = self._names, self._subject, self._sensitive
+        return UnsafeClasses(recipe, names, rows, subject, carried, is_whole, population)
 
     def _suppressed(
         self, by: str, context: Context, tables: dict[str, str], columns: dict[str, str]

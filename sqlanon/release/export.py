@@ -6,7 +6,7 @@ import csv
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -155,24 +155,13 @@ def _column(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
 
 
-@dataclass(frozen=True)
-class Rewritten:
-    """A database file that was written anew; sizes in bytes."""
-
-    path: Path
-    tables: int
-    rows: int
-    size_before: int
-    size_after: int
-
-
 def rewrite_database(
     path: str | Path,
     address: str | None = None,
     *,
     on_stage: Callable[[str], None] | None = None,
     memory: str | None = None,
-) -> Rewritten:
+) -> None:
     """Writes a database file anew beside itself and puts the new one in its place.
 
     `address` says of which engine the file is, unless it is the one of bare paths. The new file
@@ -190,23 +179,23 @@ def rewrite_database(
     with PrivateFolder(old.parent) as private:
         new = private.path / "rewritten"
         with closing(copied_database(address, old, new, memory)) as copied:
-            done = _rewritten(copied, old, new, stages)
-    stages.enter("rewritten", f"{done.rows:,} rows in {done.tables:,} tables")
+            written = _rewritten(copied, old, new, stages)
+    stages.enter("rewritten", written)
     stages.finish()
-    return done
 
 
-def _rewritten(copied: DatabaseCopy, old: Path, new: Path, stages: Stages) -> Rewritten:
+def _rewritten(copied: DatabaseCopy, old: Path, new: Path, stages: Stages) -> str:
     stages.enter("copying")
     copied.copy()
     stages.enter("comparing")
     pairs = copied.tables()
     rows = sum(_compared_rows(copied, old, *pair) for pair in pairs)
     copied.finish()
-    stages.enter("swapping", f"{rows:,} rows in {len(pairs):,} tables")
+    written = f"{rows:,} rows in {len(pairs):,} tables"
+    stages.enter("swapping", written)
     _keep_owner(old, new)
     finish_file(new, old)
-    return Rewritten(old, len(pairs), rows, copied.size, old.stat().st_size)
+    return written
 
 
 def _compared_rows(copied: DatabaseCopy, old: Path, table: exp.Table, other: exp.Table) -> int:

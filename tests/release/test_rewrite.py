@@ -66,9 +66,9 @@ def test_dropped_rows_are_gone_and_all_else_is_there(database: Path, tmp_path: P
     assert NEEDLE in database.read_bytes()
     database.chmod(0o640)
     before = dump(database)
-    done = rewrite_database(database)
-    assert (done.tables, done.rows) == (3, 5)
-    assert done.size_after < done.size_before
+    size = database.stat().st_size
+    rewrite_database(database)
+    assert database.stat().st_size < size
     assert NEEDLE not in database.read_bytes()
     assert stat.S_IMODE(database.stat().st_mode) == 0o640
     assert listed(tmp_path) == [database.name]
