@@ -45,7 +45,7 @@ from sqlanon.audit.sensitive_values import (
     usable_column,
 )
 from sqlanon.domain import Hierarchy
-from sqlanon.engines import Kind, Source
+from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError, EngineError, SubjectError
 from sqlanon.privacy import AuditedColumn, Model
 from sqlanon.wording import counted
@@ -169,15 +169,15 @@ def audit(
     if not 0 <= threshold <= 1:
         raise CheckError(f"the threshold is {threshold:g}; give a risk from 0 to 1")
     columns = dict.fromkeys([*sensitive, *(m.column for m in models if m.column is not None)])
-    for name in columns:
-        usable_column(source, name)
+    infos = [usable_column(source, name) for name in columns]
     by_rows, by_people = auditor.spreads(threshold)
     spread = by_rows if by_people is None else by_people
     matched = None if population is None else match(auditor, population)
     known = None if matched is None else journalist(matched, spread.total, threshold)
+    known_of = reference or {}
     profiles = {
-        name: auditor.profile(name, (reference or {}).get(name), hierarchies.get(name))
-        for name in columns
+        each.name: auditor.profile(each, known_of.get(each.name), hierarchies.get(each.name))
+        for each in infos
     }
     seen = [each.rows for each in profiles.values()]
     seen += [] if matched is None else [matched.rows]
@@ -238,18 +238,17 @@ class Auditor:
         return by_rows, None if self.subject is None else self._by_people(classes, threshold)
 
     def profile(
-        self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
+        self, info: ColumnInfo, reference: Reference | None, hierarchy: Hierarchy | None
     ) -> AuditedColumn:
         """How the values of a sensitive column are spread over the classes."""
-        info = usable_column(self.source, name)
         assert info.kind is not None
         found = self.table(
             "values_of_classes.sql",
             sensitive=compared(info),
             text=canonical_text(renamed(info, "v"), as_double=True),
         )
-        whole = reference or reference_of(self.source, name, self.subject_name)
-        return profile(found, name, info.kind, whole, hierarchy)
+        whole = reference or reference_of(self.source, info.name, self.subject_name)
+        return profile(found, info.name, info.kind, whole, hierarchy)
 
     def _by_people(self, classes: list[dict[str, Any]], threshold: float) -> Spread:
         sizes = _sizes(classes, "n_people")

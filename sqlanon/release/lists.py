@@ -24,8 +24,8 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.domain import Cell, Generalized, Mode, cells, sort_key, spells_values, top_cell
-from sqlanon.engines import Engine, has_nanoseconds
+from sqlanon.domain import Cell, Generalized, Mode, sort_key, spells_values, top_cell
+from sqlanon.engines import Engine
 from sqlanon.errors import CompileError, EngineError, PublishError
 from sqlanon.release.generalize import MOST_WRITTEN, Mapping, hides_unseen, keeps_values, written
 from sqlanon.release.order import Order
@@ -131,7 +131,7 @@ def arrow_rows(mapping: Mapping) -> pa.Table | None:
     """The rows of a list in types that compare as its literals do; None where Arrow has none."""
     names = (*mapping.keys, *mapping.released)
     columns = list(zip(*mapping.rows, strict=True))
-    in_nanoseconds = has_nanoseconds(mapping.item.type)
+    in_nanoseconds = mapping.item.has_nanoseconds
     try:
         arrays = [
             _array(values, in_nanoseconds=in_nanoseconds and name in mapping.keys)
@@ -188,10 +188,8 @@ def _refuse_hidden_values(item: Generalized, order: Order) -> None:
     if not item.is_observed or item.takes_all or by_rule or keeps_values(item, order):
         return
     top = top_cell(item) if hides_unseen(item, order) else None
-    width = item.column.domain.width
-    for number, ((start, stop), group) in enumerate(
-        zip(item.partition.runs, cells(item), strict=True)
-    ):
+    width = item.width
+    for number, ((start, stop), group) in enumerate(zip(item.runs, item.cells, strict=True)):
         if start == width or (top is not None and group == (top,)):
             continue
         if item.masks is not None and item.masks[number] is not None:
@@ -224,7 +222,7 @@ def _shown(item: Generalized, order: Order, engine: Engine, stage: exp.Table) ->
     name = exp.column(item.name, quoted=True)
     released = engine.fetch(exp.select(name).distinct().from_(stage.copy()))
     found = {sort_key(each) for each in released.column(0).to_pylist() if each is not None}
-    groups: list[Cell] = [group[0] for group in cells(item)][: len(item.shown_runs)]
+    groups: list[Cell] = [group[0] for group in item.cells][: len(item.shown_runs)]
     if keeps_values(item, order):
         groups = [*item.column.domain.left_ends]
     top = top_cell(item) if hides_unseen(item, order) else None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from sqlanon.counting import exact
-from sqlanon.domain import Generalized, Output, Value, cells, literal
+from sqlanon.domain import Generalized, Output, Value, literal
 from sqlanon.engines import Kind
 from sqlanon.errors import CompileError
 from sqlanon.release.generalize import (
@@ -108,7 +108,7 @@ def _kind_with_null(item: Generalized, recipe: Order) -> Kind | None:
     """The kind of the released values; None where none of them can be NULL."""
     if item.output is not Output.LABEL or keeps_values(item, recipe):
         return item.column.domain.kind
-    return Kind.TEXT if any(None in group for group in cells(item)) else None
+    return Kind.TEXT if any(None in group for group in item.cells) else None
 
 
 _NEVER_NULL: dict[Kind, Value] = {

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts, Marked, Sensitive, finite, settled
 from sqlanon.documents import first_mistake
-from sqlanon.domain import Cell, Generalized, cell_text, cells
+from sqlanon.domain import Cell, Generalized, cell_text
 from sqlanon.engines import Engine
 from sqlanon.errors import CertificateError
 from sqlanon.metrics import ReleaseCounts, recounted
@@ -128,8 +128,8 @@ def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, flo
 
 def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
     """How many atoms each group holds, by what is released for it."""
-    sizes = [stop - start for start, stop in item.partition.runs]
-    return dict(zip(cells(item), sizes, strict=True))
+    sizes = [stop - start for start, stop in item.runs]
+    return dict(zip(item.cells, sizes, strict=True))
 
 
 def scores_of(
@@ -306,9 +306,9 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         role="quasi",
         treatment=Treatment.GENERALIZED,
         released_as=item.released_names,
-        groups=len(item.partition.runs),
+        groups=len(item.runs),
         values=item.column.size,
-        labels=tuple(cell_text(group) for group in cells(item)),
+        labels=tuple(cell_text(group) for group in item.cells),
         groups_released=held.groups,
         largest_share=held.largest,
         loss=min(loss, 1.0),
