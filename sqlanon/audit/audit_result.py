@@ -11,7 +11,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sqlanon.audit.class_sizes import ClassSize, Journalist, Risk, Spread, Uniques
 from sqlanon.audit.sensitive_values import Sensitive, finite, settled
@@ -159,23 +159,6 @@ class Audit:
         return "\n".join(lines)
 
 
-class Requirement(Protocol):
-    """A condition on an audited table."""
-
-    @property
-    def name(self) -> str:
-        """The privacy model, as policies name it."""
-
-    def describe(self) -> str:
-        """What is required, in words."""
-
-    def holds(self, audit: Audit) -> bool:
-        """Whether the audited table fulfils it."""
-
-    def violation(self, audit: Audit) -> str:
-        """By how much it does not, in counts and never in values."""
-
-
 @dataclass(frozen=True)
 class KAnonymity:
     """Every class has at least k people. An empty table fails: it proves nothing."""
@@ -245,12 +228,16 @@ class Satisfies:
         return next(text for text in spellings if float(text.replace(",", "")) != bound)
 
 
+Requirement: TypeAlias = KAnonymity | Satisfies
+"""A condition on an audited table: whether it holds, and by how much it does not, in counts."""
+
+
 @dataclass(frozen=True, repr=False)
 class CheckResult:
     """An audit with the verdict on the requirements; without any, nothing is violated."""
 
     audit: Audit
-    required: tuple[Requirement, ...] = ()
+    required: Sequence[Requirement] = ()
 
     @property
     def holds(self) -> bool:
@@ -308,8 +295,3 @@ class CheckResult:
         cells = [[html.escape(each) for each in line] for line in self.audit.described()]
         rows = "".join(f"<tr><th>{a}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in cells)
         return f"<table>{rows}</table><p>{html.escape(self.verdict())}</p>"
-
-
-def judge(audit: Audit, requirements: Sequence[Requirement]) -> CheckResult:
-    """The verdict on an audited table."""
-    return CheckResult(audit, tuple(requirements))

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sqlanon.audit.people import Matched
 from sqlanon.errors import CheckError
+
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, order=True)
@@ -49,13 +51,7 @@ class Risk:
     marketer: float
 
     def to_dict(self) -> dict[str, float]:
-        return {
-            "threshold": self.threshold,
-            "highest": self.highest,
-            "average": self.average,
-            "above": self.above,
-            "marketer": self.marketer,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -106,10 +102,7 @@ class Spread:
             "largest": self.largest,
             "average": self.average,
             "unique": {"classes": self.unique.classes, "rows": self.unique.rows},
-            "sizes": [
-                {"size": each.size, "classes": each.classes, "rows": each.rows}
-                for each in self.sizes
-            ],
+            "sizes": [asdict(each) for each in self.sizes],
             "risk": self.risk.to_dict(),
         }
 
@@ -218,6 +211,19 @@ class Uniques:
         yield "uniques", f"{self.estimated:,.1f}", among
         if self.counted is not None:
             yield "  counted", f"{self.counted:,}", "classes that one person of it fits"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """By class of the audited table its rows, its people, and people of the population.
+
+    `size` is the number of people in the whole population.
+    """
+
+    rows: Ints
+    people: Ints
+    population: Ints
+    size: int
 
 
 def journalist(matched: Matched, records: int, threshold: float) -> Journalist:

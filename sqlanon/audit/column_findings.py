@@ -14,8 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.cells import column, compared, described, one_person, people, person
-from sqlanon.audit.queries import fetch
+from sqlanon.audit.cells import column, compared, described, fetch, one_person, people, person
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
 from sqlanon.wording import counted

@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.auditor import Auditor
+from sqlanon.audit.auditor import Auditor, Finder, Population
 from sqlanon.audit.cells import column, exact
-from sqlanon.audit.people import Finder, Population
 from sqlanon.engines import Source
 
 LIMIT = 10

@@ -13,8 +13,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.audit_result import Audit, KAnonymity, Requirement, Satisfies
-from sqlanon.audit.auditor import audit
-from sqlanon.audit.cells import column, compared, exact, people, person
+from sqlanon.audit.auditor import Population, audit, people_of
+from sqlanon.audit.cells import column, compared, exact, fetch_row, people, person
 from sqlanon.audit.column_findings import (
     Finding,
     HeldValues,
@@ -22,8 +22,6 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.people import Population, people_of
-from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Reference
 from sqlanon.audit.table_hash import hashed_rows
 from sqlanon.domain import Hierarchy, Value
@@ -59,11 +57,7 @@ class Expected:
     hierarchies     by sensitive column, for the models that need one
     reference       by sensitive column, what the whole source holds; a column without one is
                     compared with the staged table as a whole
-    population      for k-map: a population generalized by the same SQL, anywhere, or a relation on
-                    the engine of the staged table
-    population_subject  the column of the population that says whose a row is
-    whole_population  the population before it was generalized, where people who fit no group are
-                    not in the generalized one
+    population      for k-map: a population generalized by the same SQL
     uncovered_sensitive  sensitive columns that no model covers; each is a problem unless there
                     is a reason in
     homogeneity     why such columns are accepted
@@ -87,9 +81,7 @@ class Expected:
     models: tuple[Model, ...] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     reference: Mapping[str, Reference] = field(default_factory=dict)
-    population: Source | exp.Expr | None = None
-    population_subject: str | None = None
-    whole_population: Population | None = None
+    population: Population | None = None
     uncovered_sensitive: tuple[str, ...] = ()
     homogeneity: str | None = None
     pairs: tuple[tuple[str, ...], ...] = ()
@@ -290,7 +282,7 @@ class _Verifier:
                 models=models,
                 hierarchies=expected.hierarchies,
                 reference=expected.reference,
-                population=self._population(),
+                population=expected.population,
             )
         except (CheckError, HierarchyError, SubjectError) as error:
             return None, [*problems, f"k cannot be counted: {error}"]
@@ -324,14 +316,6 @@ class _Verifier:
                     f"{model.describe()} cannot be counted: the staged table lacks the column"
                 )
         return found, problems
-
-    def _population(self) -> Population | None:
-        found = self.expected.population
-        if found is None:
-            return None
-        if not isinstance(found, Source):
-            found = Source.of(self.source.engine, found, "the population")
-        return Population(found, self.expected.population_subject, self.expected.whole_population)
 
     def _of_majority(self) -> int | None:
         """Marked rows are in no class, so they have no majority."""

@@ -39,7 +39,7 @@ from sqlanon.domain import (
     parse_value,
     sort_key,
 )
-from sqlanon.engines import Kind, Source, has_time_zone, numbers_of
+from sqlanon.engines import Kind, Source, numbers_of
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
 from sqlanon.render import render
 from sqlanon.wording import counted as amount
@@ -142,7 +142,7 @@ class Counter:
         kind = _supported(info.kind, quasi.name, info.type)
         domain = quasi.declared_domain(kind)
         if isinstance(domain, IntervalDomain):
-            if kind is Kind.TIMESTAMP and has_time_zone(info.type):
+            if kind is Kind.TIMESTAMP and info.has_time_zone:
                 raise DomainError(
                     f"column {quasi.name!r} has a time zone, so the edges of a range would depend "
                     "on the session; cast it to a timestamp without zone in the source query"

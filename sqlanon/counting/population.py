@@ -6,7 +6,6 @@ import bisect
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +32,7 @@ from sqlanon.domain import (
     sort_key,
     takes_unseen,
 )
-from sqlanon.engines import ColumnInfo, Kind, Source, has_time_zone, numbers_of, same_database
+from sqlanon.engines import ColumnInfo, Kind, Source, numbers_of, same_database
 from sqlanon.errors import EngineError, PolicyError, SubjectError
 from sqlanon.policy import Policy, Role
 from sqlanon.wording import suggest
@@ -153,19 +152,6 @@ def population_source(policy: Policy, source: Source) -> Source | None:
     return found
 
 
-@contextmanager
-def telling_of_population(policy: Policy, population: Source) -> Iterator[None]:
-    """What fails while the people of a population are counted says where they are."""
-    try:
-        yield
-    except SubjectError as error:
-        where = f"{policy.origin}: population: {population.name}"
-        raise SubjectError(f"{where}: {error}") from None
-    except EngineError:
-        _refuse_empty(policy, population)
-        raise
-
-
 def _refuse_empty(policy: Policy, population: Source) -> None:
     if is_empty(population):
         raise PolicyError(
@@ -212,7 +198,7 @@ def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
     if own.kind is Kind.TEXT:
         comparable = comparable and own.type == other.type
     if own.kind is Kind.TIMESTAMP:
-        comparable = comparable and has_time_zone(own.type) is has_time_zone(other.type)
+        comparable = comparable and own.has_time_zone is other.has_time_zone
     if not comparable:
         yield (
             f"column {own.name!r} is {other.type}, the source's is {own.type}; read the "
@@ -225,8 +211,15 @@ def population_of(
 ) -> CountedPopulation:
     """The people of the policy's population, counted by the groups of a space."""
     others, subject = _named_population(policy, source)
-    with telling_of_population(policy, others):
-        return count_population(others, quasis, space, reaches_of(policy, source, space), subject)
+    reaches = [_reach(policy, source.column(column.name), column) for column in space.columns]
+    try:
+        return count_population(others, quasis, space, reaches, subject)
+    except SubjectError as error:
+        where = f"{policy.origin}: population: {others.name}"
+        raise SubjectError(f"{where}: {error}") from None
+    except EngineError:
+        _refuse_empty(policy, others)
+        raise
 
 
 def people_of_population(policy: Policy, source: Source) -> int:
@@ -246,11 +239,6 @@ def _named_population(policy: Policy, source: Source) -> tuple[Source, str | Non
     assert found is not None
     assert section is not None
     return found, section.subject
-
-
-def reaches_of(policy: Policy, source: Source, space: Space) -> list[Reach]:
-    """By column what its groups take in a release beside the values of the source."""
-    return [_reach(policy, source.column(column.name), column) for column in space.columns]
 
 
 def _reach(policy: Policy, info: ColumnInfo, column: Column) -> Reach:

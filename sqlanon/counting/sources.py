@@ -5,8 +5,7 @@ Nothing else may be written over these files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +14,8 @@ from sqlglot import exp
 from sqlanon.counting.binding import find_hierarchy
 from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
 from sqlanon.errors import (
-    DomainError,
     EngineError,
-    HierarchyError,
     PolicyError,
-    SchemeError,
-    VerificationError,
 )
 from sqlanon.evaluate import refuse_other_database
 from sqlanon.files import Used, refuse_used
@@ -115,16 +110,6 @@ def refuse_empty(source: Source) -> None:
     """Refuses a source without rows, for which any other message would mislead."""
     if is_empty(source):
         raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
-
-
-@contextmanager
-def telling_of_no_rows(source: Source) -> Iterator[None]:
-    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
-    try:
-        yield
-    except (DomainError, HierarchyError, SchemeError, VerificationError):
-        refuse_empty(source)
-        raise
 
 
 def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:

@@ -225,52 +225,20 @@ def stem_of(name: str) -> str:
     return f"{start}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-FILE_SUFFIXES = (".csv", ".parquet")
-
-# A parameter's name is written without quotes.
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-
-
 def refuse_impossible(order: Order) -> None:
-    """Refuses an order that contradicts itself about its place, or lacks the key of a pseudonym."""
-    _refuse_place(order)
-    wanted = sorted({item.key for item in order.keyed})
-    if wanted and order.mode is Mode.VIEW:
+    """Refuses an order that a policy can ask for and no database can fill."""
+    if order.mode is Mode.VIEW and order.keyed:
         raise PublishError(
             "a view has no place for the key of pseudonyms: everyone who reads its "
             "definition would see it; take mode table"
         )
-    if missing := [key for key in wanted if not order.keys.get(key)]:
-        raise PublishError(f"the keys of pseudonyms are missing: {', '.join(missing)}")
-    if wrong := [key for key in wanted if not _PARAMETER.fullmatch(key)]:
-        raise PublishError(f"not names of parameters: {', '.join(map(repr, wrong))}")
-
-
-def _refuse_place(order: Order) -> None:
-    if order.file is not None:
-        if order.mode is not Mode.TABLE or order.target is not None:
-            raise PublishError("a file is written as a table, with no other target")
-        if order.file.suffix.lower() not in FILE_SUFFIXES:
-            raise PublishError(
-                f"file {order.file} has none of the known suffixes: {', '.join(FILE_SUFFIXES)}"
-            )
-        try:
+    try:
+        if order.file is not None:
             order.file.resolve()
-        except (OSError, RuntimeError):
-            raise PublishError(
-                f"file {order.file} is a link that leads to no place; remove it, or take "
-                "another name"
-            ) from None
-    elif order.mode is Mode.REPLACE:
-        if order.target is not None:
-            raise PublishError("mode replace writes to the source's own table; name no other")
-        source = order.source
-        if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-            raise PublishError(
-                "mode replace needs a table as its source, not a query, a file or data"
-            )
-    elif order.target is None:
-        raise PublishError("a release needs a target: the name of a table or a file")
+    except (OSError, RuntimeError):
+        raise PublishError(
+            f"file {order.file} is a link that leads to no place; remove it, or take another name"
+        ) from None
 
 
 def k_of_release(policy: Policy, scheme: Scheme) -> int:
@@ -416,7 +384,7 @@ def order_to_publish(
     population = order.population
     if population is None and (found := population_source(policy, source)) is not None:
         population = found.relation
-    section, bare = policy.section, homogeneity_of(policy)
+    section = policy.section
     quasi = set(order.class_names)
     reasons = {name: column.accept for name, column in section.columns.items()}
     return replace(
@@ -426,8 +394,8 @@ def order_to_publish(
         accepted={n: reasons.get(n) for n in order.released_names if n not in quasi},
         pseudonyms={n: c.stable for n, c in policy.columns_with(Role.PSEUDONYM).items()},
         audited=tuple(policy.columns_with(Role.SENSITIVE)),
-        uncovered=bare.columns,
-        homogeneity=bare.reason,
+        uncovered=section.uncovered_sensitive(accepted=False),
+        homogeneity=accepted_homogeneity(policy),
         mode=section.publish.mode,
         target=target,
         file=None if section.publish.file is None else policy.folder / section.publish.file,
@@ -507,34 +475,12 @@ def key_parameter(policy: Policy, column: str) -> str:
     return f"sqlanon_key_{number}"
 
 
-@dataclass(frozen=True)
-class Homogeneity:
-    """The sensitive columns without a model, and why the policy accepts that; None if it does not.
-
-    A reason that is for other columns only accepts nothing here.
-    """
-
-    columns: tuple[str, ...]
-    reason: str | None
-
-
-def homogeneity_of(policy: Policy) -> Homogeneity:
-    """What the policy says of sensitive columns without a model."""
-    privacy = policy.section.privacy
-    sensitive = list(policy.columns_with(Role.SENSITIVE))
-    sections = {} if privacy is None else privacy.of_columns()
-    covered = {
-        name
-        for key, several in sections.items()
-        if key != "homogeneity"
-        for section in several
-        for name in section.columns or sensitive
-    }
-    bare = tuple(name for name in sensitive if name not in covered)
-    accepted = None if privacy is None else privacy.homogeneity
+def accepted_homogeneity(policy: Policy) -> str | None:
+    """Why sensitive columns without a model are accepted; a reason for other columns is none."""
+    accepted = None if policy.section.privacy is None else policy.section.privacy.homogeneity
     if accepted is None or policy.section.uncovered_sensitive():
-        return Homogeneity(bare, None)
-    return Homogeneity(bare, accepted.accept)
+        return None
+    return accepted.accept
 
 
 def homogeneity_problem(policy: Policy) -> str | None:

@@ -13,10 +13,9 @@ from sqlanon.domain import Mode
 from sqlanon.engines import ColumnInfo, Engine, Reads, TableDetails
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.release.compile import compile_release
-from sqlanon.release.lists import loaded_lists
+from sqlanon.release.lists import for_view, loaded_lists
 from sqlanon.release.order import Order, refuse_impossible
 from sqlanon.release.plan import RELEASE_COMMENT, STAGE_PREFIX, ReleasePlan
-from sqlanon.release.view_text import for_view
 from sqlanon.wording import counted
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from sqlanon.counting import Counted, encode
-from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen, cells
+from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen
 from sqlanon.engines import Engine
 from sqlanon.errors import EngineError
 from sqlanon.release import Order, compile_classes, keeps_values
@@ -89,8 +89,8 @@ def released_classes(
 
 def groups_by_label(item: Generalized, recipe: Order) -> list[tuple[object, int, int, int]]:
     """Label, number, first atom and size of each group; last the marker, if rows may have it."""
-    labels: Sequence[object] = [label for (label,) in cells(item)]
-    runs = item.partition.runs
+    labels: Sequence[object] = [label for (label,) in item.cells]
+    runs = item.runs
     found = [
         (label, number, start, stop - start)
         for number, (label, (start, stop)) in enumerate(zip(labels, runs, strict=True))

@@ -17,6 +17,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerialize
 
 from sqlanon.audit import HashVersion
 from sqlanon.domain import Mode
+from sqlanon.errors import CertificateError, PrivacyError
+from sqlanon.privacy import Model, certified_model
 
 FORMAT: Final = "sqlanon certificate"
 VERSION: Final = 3
@@ -198,6 +200,16 @@ class ModelEntry(Entry):
     # None where it would show what the rows hold that were left out.
     reached: Shared[Amount | None]
     counted: Amount | None = None
+
+    def model(self) -> Model:
+        """The model that the certificate states."""
+        try:
+            return certified_model(self.measure, self.column, self.bound, self.top)
+        except KeyError:
+            reason = f"there is no model with the measure {self.measure!r}"
+            raise CertificateError(f"certificate: privacy.models: {reason}") from None
+        except PrivacyError as error:
+            raise CertificateError(f"certificate: privacy.models: {error}") from error
 
 
 class HomogeneityEntry(Entry):

@@ -14,7 +14,6 @@ from sqlanon.release.certificate.document import (
     Treatment,
     WordsEntry,
 )
-from sqlanon.release.certificate.model_entries import model_of
 from sqlanon.search import LITTLE_IS_KEPT
 from sqlanon.wording import counted, figure, percent
 
@@ -61,7 +60,7 @@ def beyond_k(document: Document) -> Iterator[str]:
 def inference_promises(document: Document) -> Iterator[str]:
     """What every group satisfies about sensitive columns, a sentence a model."""
     for each in document.privacy.models:
-        if promise := model_of(each).promise(each.reached):
+        if promise := each.model().promise(each.reached):
             yield promise
 
 
