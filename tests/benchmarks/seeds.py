@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +29,7 @@ import numpy as np
 from adult import nine_columns
 from paper_crossovers import EVERYTHING, K, Plan, histogram_of_rows, table_of
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
-from runs import NO_BIAS, Kept, Row, Run, Search
+from runs import NO_BIAS, Kept, Row, Run, Search, best_known, good_enough
 
 from sqlanon.domain.histogram import Histogram
 from sqlanon.metrics.preference import Preference
@@ -42,25 +41,6 @@ TAXONOMIC = table_of(Plan.rows)
 KS = (2, 5, 10, 25, 50, 100)
 GOOD, ENOUGH = 0.005, 0.9
 """How far above the best known ach an answer may be, and the share of seeds that must be good."""
-BEST_KNOWN = {
-    "k_pref 2": 0.294025131,
-    "k_pref 5": 0.343574744,
-    "k_pref 10": 0.388718591,
-    "k_pref 25": 0.423489022,
-    "k_pref 50": 0.448944730,
-    "k_pref 100": 0.499903611,
-    "weights wv1": 0.142645922,
-    "weights wv2": 0.088415042,
-    "weights wv3": 0.084845003,
-    "weights wv4": 0.104046523,
-    "weights wv5": 0.098245879,
-    "necd 1.0": 0.221036721,
-    "necd 0.5": 0.189460010,
-    "necd 0.05": 0.053049484,
-    "necd 0.01": 0.0257,
-    "taxonomic": 0.278321887,
-}
-"""The least ach that any run of any search has found for a wish."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +79,8 @@ def main() -> None:
     result: dict[str, Row] = {}
     for name, setting in chosen_settings(options.only, options.k).items():
         print(name, file=sys.stderr, flush=True)
-        enough = (
-            BEST_KNOWN[name] * (1 + GOOD) if options.until_good and name in BEST_KNOWN else None
-        )
+        problem = (setting.table, setting.k, setting.preference)
+        enough = good_enough(*problem, GOOD) if options.until_good else None
         runs = {
             method: [
                 kept.answer(
@@ -113,7 +92,7 @@ def main() -> None:
             if method in options.method and (method == "auto" or setting.table != TAXONOMIC)
         }
         found = [row["ach"] for rows in runs.values() for row in rows if row["feasible"]]
-        best = min([*found, BEST_KNOWN.get(name, math.inf)])
+        best = min([*found, best_known(*problem)])
         result[name] = {method: summary(rows, best) for method, rows in runs.items()}
     if options.json:
         print(json.dumps(result, indent=2))
