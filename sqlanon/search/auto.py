@@ -39,12 +39,12 @@ from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Whole, about
 from sqlanon.metrics import Scores
 from sqlanon.search.fronts import Front, bits_of, distinct
-from sqlanon.search.lattice.lattice_front import FrontSettings, front
+from sqlanon.search.lattice.exact import FrontSettings, front
 from sqlanon.search.local.anneal import anneal
 from sqlanon.search.local.polish import RankedScheme, place_of, polish
 from sqlanon.search.local.screen import Screen
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
 from sqlanon.search.problem import MOST_CUTS, Problem
 from sqlanon.search.splits import all_schemes, space_size

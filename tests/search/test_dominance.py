@@ -12,7 +12,7 @@ from preference_cases import NODES, employees, problem_of, table_2
 
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.fronts import non_dominated, pareto_rank
-from sqlanon.search.nsga2.nsga2 import crowding
+from sqlanon.search.nsga2 import crowding
 
 Points = list[tuple[float, float]]
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20)

@@ -23,7 +23,7 @@ from sqlanon.errors import SchemeError, SearchError
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.search.genitor.genitor import DUPLICATES, GenitorSettings, Run, genitor
+from sqlanon.search.genitor import DUPLICATES, GenitorSettings, Run, genitor
 from sqlanon.search.method import METHODS
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem, exact_loss

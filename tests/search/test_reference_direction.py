@@ -22,7 +22,7 @@ from preference_cases import (
 from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.fronts import bits_of
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 from sqlanon.search.walk.reference_direction import Walk

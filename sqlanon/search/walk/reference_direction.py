@@ -28,7 +28,7 @@ from sqlanon.metrics import Preference, PreferenceSection, Scores
 from sqlanon.search.fronts import Front, bits_of
 from sqlanon.search.local.polish import place_of, polish
 from sqlanon.search.method import MANY, METHODS, SETTINGS, register
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch, coarsest_scored
 from sqlanon.search.problem import Problem
 from sqlanon.search.walk.saved_walk import (
