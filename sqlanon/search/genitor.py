@@ -28,13 +28,12 @@ import numpy.typing as npt
 from pydantic.dataclasses import dataclass as checked
 
 from sqlanon.domain import Bits, Family, Space, null_apart
-from sqlanon.errors import SchemeError
 from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Flag, Number, Share, Whole, about
 from sqlanon.metrics import Scores
-from sqlanon.search.fronts import bits_of
+from sqlanon.search.fronts import bits_of, frontier
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
-from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import MOST_CUTS, Problem, exact_loss, shown_loss
 from sqlanon.search.splits import Splits
 
@@ -309,7 +308,7 @@ def genitor(
     """
     run = Run(problem, settings, rng, watch)
     if start is None and (problem.models or problem.budget < problem.rows):
-        start = np.concatenate([c.coarsest.bits for c in problem.space.columns])[None]
+        start = problem.space.demanded[None]
     try:
         run.begin(start)
         while not run.ended:
@@ -397,10 +396,6 @@ class Run:
         """The first population: `start`, filled up at random."""
         size, positions = self.population.size, self.splits.positions
         rows = np.zeros((0, positions), dtype=bool) if start is None else start
-        if rows.ndim != 2 or rows.shape[1] != positions:
-            raise SchemeError(f"bit strings of {positions} bits are needed, one per row")
-        if not self.splits.valid(rows).all():
-            raise SchemeError("the search was to start from a scheme that its columns forbid")
         rows = self._distinct(rows)
         while len(rows) < size:
             more = self.splits.random(size - len(rows), self.rng)
@@ -471,22 +466,18 @@ def _outcome(run: Run) -> Outcome:
     problem = run.problem
     everyone = problem.space.batch_of_bits(run.population.bits)
     scores = problem.evaluate(everyone)
-    losses = exact_loss(problem, scores).tolist()
     # What violates a model offers nothing at any k.
-    ks = np.where(problem.satisfied(scores), scores.k, 0).tolist()
-    front: list[int] = []
-    for rank in sorted(range(len(ks)), key=lambda rank: (losses[rank], -ks[rank])):
-        if not front or ks[rank] > ks[front[-1]]:
-            front.append(rank)
+    ks = np.where(problem.satisfied(scores), scores.k, 0)
+    front = frontier(exact_loss(problem, scores), -ks)
     solutions = everyone.take(front)
+    feasible = np.flatnonzero(ks[front] >= problem.k)
     return Outcome(
         method="genitor",
         solutions=solutions,
         scores=problem.evaluate(solutions),
         # Whatever loses less is not feasible, so the front holds the best feasible individual.
-        chosen=next((i for i, rank in enumerate(front) if ks[rank] >= problem.k), None),
+        chosen=int(feasible[0]) if len(feasible) else None,
         objectives=(problem.loss, "k"),
         stopped=run.ended,
-        reproducible=run.ended not in UNREPEATABLE,
         trajectory=tuple(run.trajectory),
     )

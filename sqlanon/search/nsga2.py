@@ -24,13 +24,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic.dataclasses import dataclass as checked
 
-from sqlanon.domain import Batch, Bits, Family, Space, null_apart
+from sqlanon.domain import Bits, Family, Space, null_apart
 from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Share, Whole, about
-from sqlanon.metrics import Scores
-from sqlanon.search.fronts import Floats, Front, Ints, pareto_rank
+from sqlanon.metrics import Floats, Ints
+from sqlanon.search.fronts import MoopFront, pareto_rank
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
-from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import MOST_CUTS, Problem
 from sqlanon.search.splits import Splits
 
@@ -56,11 +56,6 @@ def crowding(points: Floats, ranks: Ints) -> Floats:
         gap[first | last] = np.inf
         distance[order] += gap
     return distance
-
-
-def objectives(problem: Problem) -> tuple[str, ...]:
-    """What the front is one in: with further models the worst shortfall takes the place of k."""
-    return ("ach", "shortfall" if problem.models else "k")
 
 
 @checked(frozen=True, config=SETTINGS)
@@ -89,20 +84,27 @@ def nsga2(
     best survive. The same generator gives the same outcome
     unless the watch's clock or an interrupt ends the search.
     """
-    run = _Generations(problem, settings.evaluations, watch)
+    space, met, limit = problem.space, MoopFront(problem), settings.evaluations
+    fresh = _first_population(problem, settings, rng, start)
+    people = _People(fresh[:0], np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     try:
-        first = _first_population(problem, settings, rng, start)
-        people = _survivors(run.evaluated(first), settings.population)
-        while not run.over:
-            number = min(settings.population, run.left)
+        while True:
+            batch = space.batch_of_bits(fresh)
+            points = met.meet(batch, problem.evaluate(batch))
+            people = _survivors(people, fresh, points, settings.population)
+            if watch.step(met.progress(limit)) or met.asked >= limit:
+                break
+            number = min(settings.population, limit - met.asked)
             a, b = _parents(people, -(-number // 2), rng)
-            children = one_point_crossover(problem.space, a, b, settings.crossover, rng)[:number]
+            children = one_point_crossover(space, a, b, settings.crossover, rng)[:number]
             problem.pulse.check()
-            children = mutate(problem.space, children, settings.mutation, rng)
-            people = _survivors(_together(people, run.evaluated(children)), settings.population)
+            fresh = mutate(space, children, settings.mutation, rng)
     except Unfinished as ended:
-        run.keep(ended)
-    return run.outcome()
+        met.meet_part(ended)
+        if not len(met):
+            raise
+    # What is done has not been stopped, even where the clock ran out with the last of it.
+    return met.outcome("nsga2", "evaluations" if met.asked >= limit else watch.stopped)
 
 
 @dataclass(frozen=True)
@@ -112,69 +114,6 @@ class _People:
     bits: Bits
     points: Floats
     places: Ints
-
-
-class _Generations:
-    """Evaluates, keeps the front of everything met, and knows when to stop."""
-
-    def __init__(self, problem: Problem, limit: int, watch: Watch) -> None:
-        self._problem = problem
-        self._limit = limit
-        self._watch = watch
-        self._front = Front(problem.space)
-        self._asked = 0
-        self.over = False
-
-    @property
-    def left(self) -> int:
-        return self._limit - self._asked
-
-    def evaluated(self, bits: Bits) -> _People:
-        batch = self._problem.space.batch_of_bits(bits)
-        points = self._offered(batch, self._problem.evaluate(batch))
-        self.over = self._watch.step(self._progress()) or self.left <= 0
-        return _People(bits, points, np.zeros(0, dtype=np.int64))
-
-    def keep(self, ended: Unfinished) -> None:
-        """Takes in what was scored of the last batch; there must be something to answer with."""
-        if ended.part is not None:
-            self._offered(ended.part.batch, ended.part.scores)
-        if not len(self._front):
-            raise ended
-
-    def _offered(self, batch: Batch, scores: Scores) -> Floats:
-        """Offers scored schemes to the front and returns their objectives."""
-        problem = self._problem
-        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
-        self._front.offer(batch, scores, points, problem.ties(scores))
-        self._asked += len(batch)
-        return points
-
-    def _progress(self) -> Progress:
-        best, progress = self._best(), Progress(self._asked, self._limit)
-        if best is not None:
-            progress.best = float(self._front.points[best, 0])
-            progress.best_k = int(self._front.scores.k[best])
-            progress.lost = float(self._front.scores.nwp[best])
-        return progress
-
-    def _best(self) -> int | None:
-        """The feasible solution with least f1: the first feasible one of the front."""
-        feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
-        return int(feasible[0]) if len(feasible) else None
-
-    def outcome(self) -> Outcome:
-        # What is done has not been stopped, even where the clock ran out with the last of it.
-        ended = "evaluations" if self.left <= 0 else self._watch.stopped
-        return Outcome(
-            method="nsga2",
-            solutions=self._front.solutions,
-            scores=self._front.scores,
-            chosen=self._best(),
-            objectives=objectives(self._problem),
-            stopped=ended,
-            reproducible=ended not in UNREPEATABLE,
-        )
 
 
 def _first_population(
@@ -187,18 +126,15 @@ def _first_population(
     return everyone[: settings.evaluations]
 
 
-def _together(a: _People, b: _People) -> _People:
-    points = np.concatenate([a.points, b.points])
-    return _People(np.concatenate([a.bits, b.bits]), points, np.zeros(0, dtype=np.int64))
-
-
-def _survivors(people: _People, number: int) -> _People:
+def _survivors(people: _People, bits: Bits, points: Floats, number: int) -> _People:
     """Elitist survival: the best ranks, and of the last rank that fits the least crowded."""
-    ranks = pareto_rank(people.points)
-    distances = crowding(people.points, ranks)
+    bits = np.concatenate([people.bits, bits])
+    points = np.concatenate([people.points, points])
+    ranks = pareto_rank(points)
+    distances = crowding(points, ranks)
     kept = np.lexsort((-distances, ranks))[:number]
-    places = tournament_places(people.points[kept], ranks[kept], distances[kept])
-    return _People(people.bits[kept], people.points[kept], places)
+    places = tournament_places(points[kept], ranks[kept], distances[kept])
+    return _People(bits[kept], points[kept], places)
 
 
 def tournament_places(points: Floats, ranks: Ints, distances: Floats) -> Ints:

@@ -12,7 +12,6 @@ from lattice_cases import Table, column, levels_of, pareto, random_table, scored
 from plain_scores import PAPERS
 from random_cases import Case, cases
 
-from sqlanon.errors import SearchError
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
@@ -220,17 +219,3 @@ def test_losses_beyond_64_bits(below: int | None) -> None:
     assert points(front(problem, ALL, RNG, Watch()), problem) == truth
     best = min(loss for k, loss in truth if k >= 4)
     assert points(optimal(problem, ONE, RNG, Watch()), problem)[0][1] == best
-
-
-def test_ce_without_a_label_is_refused() -> None:
-    table = big_table()
-    problem = table.problem("ce", 2)
-
-    def without_label(batch):
-        scores = table.evaluate(batch)
-        scores.ce[:] = np.nan
-        return scores
-
-    unlabelled = Problem(**{**vars(problem), "evaluate": without_label})
-    with pytest.raises(SearchError, match="label"):
-        front(unlabelled, ALL, RNG, Watch())

@@ -25,10 +25,10 @@ from sqlanon.errors import SearchError
 from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Whole, about
 from sqlanon.metrics import Preference, PreferenceSection, Scores
-from sqlanon.search.fronts import Front, bits_of
+from sqlanon.search.fronts import Front, bits_of, objectives_of
 from sqlanon.search.local.polish import place_of, polish
 from sqlanon.search.method import MANY, METHODS, SETTINGS, register
-from sqlanon.search.nsga2 import Nsga2Settings, nsga2, objectives
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch, coarsest_scored
 from sqlanon.search.problem import Problem
 from sqlanon.search.walk.saved_walk import (
@@ -179,9 +179,10 @@ class Walk:
             solutions=front.solutions,
             scores=front.scores,
             chosen=None if chosen is None else keys.index(chosen),
-            objectives=objectives(self.problem) if front is closest else (aim.loss_by, aim.bias_by),
+            objectives=objectives_of(self.problem)
+            if front is closest
+            else (aim.loss_by, aim.bias_by),
             stopped=self.stopped,
-            reproducible=self.stopped not in UNREPEATABLE,
             notes=self.notes,
         )
 

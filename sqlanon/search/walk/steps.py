@@ -11,7 +11,7 @@ import numpy as np
 from sqlanon.domain import Batch, Bits
 from sqlanon.errors import SearchError
 from sqlanon.metrics import Preference, Scores
-from sqlanon.search.fronts import Front, bits_of, take
+from sqlanon.search.fronts import Front, MoopFront, bits_of, take
 from sqlanon.search.problem import Ints, Problem
 from sqlanon.wording import counted
 
@@ -25,7 +25,7 @@ class Memory:
 
     def __init__(self, problem: Problem) -> None:
         self.efficient = Front(problem.space)
-        self.closest = Front(problem.space)
+        self.closest = MoopFront(problem)
         self._problem = problem
 
     def keep(self, batch: Batch, scores: Scores) -> None:
@@ -34,9 +34,7 @@ class Memory:
         points = np.column_stack(self._problem.loss_and_bias(kept))
         self.efficient.offer(batch.take(rows), kept, points, -kept.k[:, None].astype(np.float64))
         if not len(self.efficient):
-            aim = self._problem
-            points = np.column_stack([aim.f1(scores), aim.f2(scores)])
-            self.closest.offer(batch, scores, points, aim.ties(scores))
+            self.closest.meet(batch, scores)
 
     def best_known(self, reference: Preference, most: int) -> Bits | None:
         """The bit strings of the best efficient solutions for a reference point."""
