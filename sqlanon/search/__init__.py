@@ -38,5 +38,4 @@ from sqlanon.search.several_k import (
     with_publishable_choice,
 )
 from sqlanon.search.walk.reference_direction import METHOD as WALK
-from sqlanon.search.walk.reference_direction import MOST_POINTS, Walk, WalkSettings
-from sqlanon.search.walk.steps import Step
+from sqlanon.search.walk.reference_direction import MOST_POINTS, Step, Walk, WalkSettings

@@ -24,7 +24,7 @@ import sqlanon
 from sqlanon.cli.walk import step_table
 from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
-from sqlanon.search.walk.steps import Step
+from sqlanon.search.walk.reference_direction import Step
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ def test_a_walk_keeps_within_the_limits(seed: int) -> None:
         )
         step = walk.step()
         assert all(is_valid(problem.space, row) for row in bits_of(step.solutions))
-        again = Walk.from_json(walk.to_json(), replace(problem, preference=near))
+        again = Walk(replace(problem, preference=near), start=near).resume(walk.to_json())
         assert again.archive.solutions.keys == walk.archive.solutions.keys
 
 
