@@ -18,9 +18,9 @@ from runs import Kept, Row, Run, Search, all_the_same, at_least_as_good, good_en
 
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.lattice.poka import PokaSettings, poka
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
 WEIGHTS = {
     "wv1": (1, 1, 1, 1, 1, 1, 1, 1, 1),  # all equal

@@ -34,7 +34,7 @@ from runs import NO_BIAS, Kept, Row, Run, Search, best_known, good_enough
 from sqlanon.domain.histogram import Histogram
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.auto import EFFORTS, AutoSettings, auto
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
 TAXONOMIC = table_of(Plan.rows)
 """The GENITOR paper's table."""
