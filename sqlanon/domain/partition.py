@@ -75,10 +75,6 @@ class Partition:
         """Number of groups."""
         return len(self.cuts) + 1
 
-    def refines(self, other: Partition) -> bool:
-        """Whether every group of `other` is a union of groups of this one."""
-        return self.size == other.size and set(other.cuts) <= set(self.cuts)
-
 
 def null_apart(bits: Bits) -> Bits:
     """`bits` (one string, or one a row) of a column whose last atom is NULL, made canonical.

@@ -8,7 +8,7 @@ most of its parts: monotone under generalization, except where a person may have
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from sqlglot import exp
 
@@ -41,12 +41,9 @@ class BetaLikeness(Model):
 
     beta: float
 
-    key: ClassVar[str] = "beta_likeness"
-    parameter: ClassVar[str] = "beta"
-    symbol: ClassVar[str] = "beta"
-    measure: ClassVar[str] = "gain"
-    at_least: ClassVar[bool] = False
-    is_compared: ClassVar[bool] = True
+    key, parameter, symbol, measure = "beta_likeness", "beta", "beta", "gain"
+    at_least = False
+    is_compared = True
     section = BetaLikenessSection
     summary = "No sensitive value much likelier than in the whole source; several in a list."
     options = (Option("beta", "beta", "Greatest (p - q) / q of a value: beta-likeness."),)
