@@ -77,7 +77,7 @@ class Partition:
 
 
 def null_apart(bits: Bits) -> Bits:
-    """`bits` (one string, or one a row) of a column whose last atom is NULL, made canonical.
+    """`bits` (one string, or one per row) of a column whose last atom is NULL, made canonical.
 
     NULL is a group of its own as soon as the column is cut anywhere else, so that it never
     shares a group with the neighbour that merely happens to be last.

@@ -1,4 +1,4 @@
-"""What a privacy model declares of itself, and the registry of all models.
+"""The declaration of a privacy model, and the registry of all models.
 
 A model is one class in one file: definition and bound, keys of a policy, options of a check,
 formulas, wording. It is added by `@register` and its import in the `__init__` of this package;
@@ -191,7 +191,7 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is required, in words."""
+        """Describes the requirement for messages and tables."""
 
     def promise(self, reached: float | None) -> str:
         """What a certificate says of every group; `reached` is None where it must not be said."""

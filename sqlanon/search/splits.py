@@ -43,8 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Bits, Column, Family, Space
-
-Ints = npt.NDArray[np.int64]
+from sqlanon.metrics import Ints
 
 _MOST = 2**63 - 1
 """The largest bound that numpy draws below."""
