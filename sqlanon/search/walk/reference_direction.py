@@ -461,7 +461,7 @@ class Walk:
             seed=self.seed,
             steps=[taken.model_copy(update={"chosen": visit.chosen}) for taken, visit in pairs],
             own=self._own,
-        ).model_dump(mode="json")
+        ).model_dump()
 
     def resume(self, document: object, seed: int | None = None) -> Walk:
         """Takes the steps of a saved walk again, in place of a start of its own.
