@@ -348,8 +348,7 @@ def _counts(
         ],
         people=people(subject),
     )
-    found: list[dict[str, Any]] = answer.sort_by("place").to_pylist()
-    return found
+    return sorted(answer.to_pylist(), key=lambda each: int(each["place"]))
 
 
 CHARACTERS = "n_characters"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow._compute import call_function
 from sqlglot import exp
 
 from sqlanon.counting.atom_sql import (
@@ -369,7 +370,9 @@ def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encod
 
 def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
     """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
-    array = fetched.dictionary_encode().combine_chunks()
+    # As fetched.dictionary_encode(), which imports pyarrow.compute: wrapping all functions of
+    # Arrow takes longer than counting a small table.
+    array = call_function("dictionary_encode", [fetched]).combine_chunks()
     indices = numbers_of(array.indices, null=-1).astype(np.int32)
     try:
         return [_value(v, counted.kind) for v in array.dictionary.to_pylist()], indices

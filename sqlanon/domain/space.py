@@ -112,7 +112,7 @@ class Space:
         return np.concatenate([np.zeros(0, bool), *(c.finest.bits for c in self.columns)])
 
     def within_limits(self, bits: Bits) -> Bits:
-        """`bits` (one string, or one a row) with the cuts demanded and no others than permitted.
+        """`bits` (one string, or one per row) with the cuts demanded and no others than permitted.
 
         A string of the columns' families stays one: its groups are merged or split where
         nodes, or levels, of the hierarchies begin and end.

@@ -355,7 +355,7 @@ _ROLES_OF = {
 
 
 class Others(StrEnum):
-    """What becomes of columns that the policy does not name."""
+    """What happens to columns that the policy does not name."""
 
     REFUSE = "refuse"
     DROP = "drop"
