@@ -257,20 +257,6 @@ def following(document: Document, earlier: Sequence[EarlierEntry]) -> Document:
     return finished(document.model_copy(update={"lineage": LineageEntry(earlier=tuple(earlier))}))
 
 
-def chain(document: Document) -> tuple[EarlierEntry, ...]:
-    """What the next certificate of the same target lists as earlier: this release, newest first,
-    and those before it."""
-    release, k = document.release, document.privacy.k
-    this = EarlierEntry(
-        id=release.id,
-        time=release.time,
-        hash=release.hash,
-        hash_version=release.hash_version,
-        k=k,
-    )
-    return (this, *document.lineage.earlier)
-
-
 def _refuse_short(order: Order, facts: Facts) -> None:
     """Refuses to certify what the verification has to refuse, should it ever let it pass."""
     audit = facts.audited
