@@ -1,4 +1,4 @@
-"""An audit of tables that knows nothing of how they were made."""
+"""An audit of tables that does not depend on how they were made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counting the classes of a table, with plain GROUP BY and nothing shared with a search."""
+"""Counts the classes of a table with plain GROUP BY, sharing nothing with a search."""
 
 from __future__ import annotations
 
@@ -155,15 +155,15 @@ def audit(
 ) -> Audit:
     """Counts the classes over `quasi`, in rows and, with a `subject`, in people.
 
-    Rows are of one class if they are equal in every column of `quasi`, where NULL equals NULL.
+    Rows equal in every column of `quasi` form a class; NULL equals NULL.
     People are the distinct values of `subject`; a person with rows in several classes counts
     in each. A row without a subject is refused with SubjectError. `threshold` is the risk above
     which a record is at risk.
 
-    `models` are measured, and judged by a requirement (see audit.requirements). The columns that
-    they speak of are sensitive. `hierarchies` are by sensitive column. `reference` has by
-    sensitive column what the whole source holds; a column without one is compared with the
-    audited table as a whole. `population_size` stands for a population that is not at hand.
+    `models` are measured; requirements decide whether they hold (see audit.requirements). Their
+    columns are sensitive. `hierarchies` and `reference`, the values of the whole source, are by
+    sensitive column; a column without a reference is compared with the audited table as a whole.
+    `population_size` replaces a population that is not available.
     """
     auditor = Auditor(source, quasi, subject)
     if not 0 <= threshold <= 1:

@@ -73,10 +73,10 @@ def compared(info: ColumnInfo) -> exp.Expr:
 
 
 def person(info: ColumnInfo) -> exp.Expr:
-    """A subject: as `compared`, but texts that the database takes for equal are one person.
+    """A subject: as `compared`, but texts that the database treats as equal are one person.
 
-    A collation can only join them, so there are never more people than the database knows. A
-    staged table has the collations of its source.
+    A collation can only join texts, so people are never overcounted. A staged table has the
+    collations of its source.
     """
     value: exp.Expr = column(info.name)
     if info.kind is Kind.FLOAT:

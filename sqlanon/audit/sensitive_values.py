@@ -139,12 +139,12 @@ WHERE_NO_CLASS_IS = {"share": 0.0}
 
 @dataclass(frozen=True)
 class Sensitive:
-    """The worst class of a column in every respect that a model declares (see `Figure`).
+    """The worst figures of a column's classes, one per `Figure` that a model declares.
 
     A figure is an attribute: `largest_share`, `fewest_values`, `entropy_l`, `recursive_c` (for
     l = 2), `t_equal`, `t_ordered`, `t_hierarchical`, `beta` and `delta`. NULL is a value. A figure
-    is None where values have no order, or no hierarchy. What is infinite has no bound: a class
-    with one value, or without one of the reference's.
+    that needs an order or a hierarchy of the values has the value None without one. It is infinite
+    without a bound: if a class has only one value, or lacks one of the reference.
     """
 
     column: str
@@ -171,7 +171,7 @@ class Sensitive:
                 section[last.format(column=self.column)] = stated[figure.name]
 
     def described(self) -> list[tuple[str, str, str]]:
-        """What to show a person: name, figure or "" where there is none, meaning."""
+        """The rows of a report: name, figure ("" if missing), meaning."""
         return [
             (each.title, _shown(self.figures[each.name], each.unit), each.meaning)
             for each in figures(self.column)

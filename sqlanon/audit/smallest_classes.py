@@ -27,7 +27,7 @@ class ListedClass:
 
     @property
     def journalist_risk(self) -> float | None:
-        """1 / people of the population in the class; 1 where there is none of them."""
+        """1 / people of the population in the class; 1 if no one is in it."""
         return None if self.population is None else 1 / max(1, self.population)
 
     def to_dict(self) -> dict[str, Any]:

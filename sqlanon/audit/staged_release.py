@@ -99,16 +99,16 @@ class Marked:
 
 @dataclass(frozen=True, repr=False)
 class Facts:
-    """What was counted in a staged table: it may be released only if there are no problems.
+    """The counts of a staged table, which may be released only without problems.
 
-    audit        None where it could not be made; then there is a problem that says why
+    audit        None if it failed; then a problem says why
     left_out     rows of the source that are not in the table
-    marked       rows that are in it with a marker in every quasi-identifier
+    marked       rows with a marker in every quasi-identifier
     held         by quasi-identifier, or pair of bounds, its values with their rows
     of_majority  rows that have the most frequent label of their class; None without a label
-    hash         of the rows as they are released; "" where texts of them will be
-    findings     by verbatim column what is wrong with it, accepted or not
-    unique_rows  rows whose combination over all released columns nobody else has
+    hash         of the rows as released; "" if their texts will be released instead
+    findings     the findings by verbatim column, accepted or not
+    unique_rows  rows whose combination over all released columns no other row or person has
     """
 
     audit: Audit | None
@@ -163,10 +163,10 @@ MOST_ROWS_COMPARED = 1_000_000
 
 
 def verify_release(staged: Source, expected: Expected) -> Facts:
-    """Checks a staged table against what it must be; every problem is reported.
+    """Checks a staged table against its requirements and reports every problem.
 
-    A message names columns and counts, never values: a value that is not allowed may be one of
-    the source that nobody was to see.
+    Messages name columns and counts, never values: a value that is not allowed may be a private
+    one of the source.
     """
     return _Verifier(staged, expected).verify()
 
@@ -420,9 +420,10 @@ class _Verifier:
         return unique, hashed
 
     def _responsible(self, unique: int, rows: int) -> str:
-        """The columns without which far fewer rows would be unique, in words.
+        """Names the columns without which far fewer rows would be unique.
 
-        Of several columns that each tell all rows apart, none is missed: then these are named.
+        If several columns each distinguish all rows, leaving out one changes nothing: then all
+        of these are named.
         """
         names = self.released
         if unique / rows < MOSTLY or rows > MOST_ROWS_COMPARED or len(names) < 2:

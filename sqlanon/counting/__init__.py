@@ -1,4 +1,4 @@
-"""Binds a policy to a source and counts it: columns, domains, people, one GROUP BY."""
+"""Binds a policy to a source (columns, domains, models) and counts it with a GROUP BY."""
 
 from __future__ import annotations
 

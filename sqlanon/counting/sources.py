@@ -1,4 +1,4 @@
-"""Opens what a policy names: the source, its population, what a release is written to.
+"""Opens the source and the population of a policy, and the place of its release.
 
 Nothing else may be written over these files.
 """
@@ -24,9 +24,9 @@ from sqlanon.policy import Policy
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source comes from when it is not the policy's own: a connection, or data.
+    """A connection or data that replace the policy's own source.
 
-    And whether the policy comes from a file, beside which certificates are written.
+    Also whether the policy comes from a file, beside which certificates are written.
     """
 
     connection: Connection | None = None
@@ -107,7 +107,7 @@ def is_empty(source: Source) -> bool:
 
 
 def refuse_empty(source: Source) -> None:
-    """Refuses a source without rows, of which whatever else is said would mislead."""
+    """Refuses a source without rows, for which any other message would mislead."""
     if is_empty(source):
         raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
 

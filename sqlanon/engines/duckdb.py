@@ -376,7 +376,7 @@ class DuckDBEngine:
             self._on_close.pop()()
 
     def on_close(self, call: Callable[[], object]) -> None:
-        """What remains to be done once an owned connection is closed."""
+        """Runs `call` once an owned connection is closed."""
         self._on_close.append(call)
 
     def attach_home(self, path: Path, *, read_only: bool) -> None:
@@ -522,10 +522,10 @@ def open_memory(
     """A new database in memory, for files and data that belong to no database.
 
     It reads and writes files in `folders` only, and below them; it has no network and installs
-    and loads no extension. What does not fit into memory goes to the folder `spill`, by default
-    to `.tmp` here; `memory` is that room, by default what DuckDB takes for it.
+    and loads no extension. `memory` limits it, by default as DuckDB does; what does not fit goes
+    to the folder `spill`, by default to `.tmp` here.
     """
-    # Nobody shares this database, so its settings are ours: no table name may find a variable.
+    # This database is ours alone, so we may change its settings: no table name finds a variable.
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",

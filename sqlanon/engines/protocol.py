@@ -1,4 +1,4 @@
-"""What the rest of the code sees of a database: statements in, Arrow tables out."""
+"""The interface of a database for the rest of the code: statements in, Arrow tables out."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def held(data: Data) -> pd.DataFrame | pa.Table:
 
 
 class Kind(StrEnum):
-    """What a column's values are; decides their order, spelling and arithmetic."""
+    """The kind of a column's values; decides their order, spelling and arithmetic."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
@@ -353,7 +353,7 @@ class Engine(Protocol):
         """
 
     def details(self, table: exp.Table) -> TableDetails | None:
-        """What the catalog knows of a table or view by its full name; None if there is none."""
+        """Looks up a table or view in the catalog by its full name; None if it does not exist."""
 
     def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
         """Permanent tables whose name starts with `prefix` and whose comment is `comment`."""
@@ -362,7 +362,7 @@ class Engine(Protocol):
         """The tables that a relation reads."""
 
     def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
-        """Whether a relation reads a file that exists; None where that cannot be told."""
+        """Whether a relation reads a file that exists; None if that is unknown."""
 
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""

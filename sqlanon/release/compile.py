@@ -134,9 +134,9 @@ class _Compilation:
         return Written((as_it_is(item.name, item.type),))
 
     def _carried(self) -> dict[str, str]:
-        """Under which names the rows carry the columns that models speak of.
+        """The names under which the rows carry the columns of models.
 
-        Most are released as they are and need no place of their own.
+        Most are released unchanged and need no column of their own.
         """
         released = {item.name for item in self._recipe.items if isinstance(item, Verbatim)}
         taken = [*self._recipe.released_names, *([self._subject] if self._subject else [])]

@@ -300,7 +300,7 @@ def _in_spans(item: Generalized, spans: tuple[Span | None, ...]) -> list[exp.Exp
 
 
 def _in_span(item: Generalized, atom: int, span: Span | None) -> exp.Expr:
-    """Whether the value lies in a span, or is this atom where there is none."""
+    """Whether the value lies in the span; without a span, whether it is this atom."""
     if span is None:
         return listed(item, [atom])
     low, high = span

@@ -66,7 +66,7 @@ Item = Generalized | Verbatim | Pseudonym
 
 @dataclass(frozen=True)
 class MeasuredColumn:
-    """A column that privacy models speak of, whether it is released or not."""
+    """A column that privacy models measure, whether it is released or not."""
 
     name: str
     type: str
@@ -179,12 +179,12 @@ class Order:
 
     @property
     def counts_population(self) -> bool:
-        """Whether the SELECT reads the population; otherwise only risks are told by it."""
+        """Whether the SELECT reads the population; otherwise only risks are computed from it."""
         return any(model.needs_population for model in self.models)
 
     @property
     def measured(self) -> tuple[MeasuredColumn, ...]:
-        """The sensitive columns that models speak of, each once, in the order of the models."""
+        """The sensitive columns of the models, each once, in the order of the models."""
         known = {column.name: column for column in self.sensitive}
         names = dict.fromkeys(m.column for m in self.models if m.column is not None)
         for name in names:
@@ -258,7 +258,7 @@ def refuse_smaller_k(policy: Policy, scheme: Scheme) -> None:
 
 
 def header_of(order: Order, k: int | None, *, guarded: bool = False) -> list[str]:
-    """What the comment above a release says; `k` is None where it was not measured.
+    """The comment above a release, without k if it was not measured.
 
     `guarded` as for `compile_release`.
     """
@@ -300,8 +300,8 @@ def portable_source(
 ) -> tuple[Source, list[str]]:
     """The source as another database can read it, and what the header says about that.
 
-    Files and data of this process are read by means of its engine's own; elsewhere a table takes
-    their place. Its name is none of those that a relation `beside` it reads.
+    Only this process's engine can read its files and data; for other databases a table takes
+    their place. Its name differs from those that a relation `beside` it reads.
     """
     relation = source.relation
     is_file = isinstance(relation, exp.Table) and not isinstance(relation.this, exp.Identifier)
@@ -438,7 +438,7 @@ def _keys(policy: Policy) -> dict[str, str]:
 
 
 def _sensitive(models: Sequence[Model], source: Source) -> tuple[MeasuredColumn, ...]:
-    """The columns that models speak of."""
+    """The sensitive columns of the models, with their types."""
     found = []
     for name in dict.fromkeys(model.column for model in models if model.column is not None):
         info = source.column(name)

@@ -185,7 +185,7 @@ def publish(
     folder: Path | None = None,
     replace_file: bool = False,
 ) -> Release:
-    """Builds, verifies, certifies and publishes a release; `watch` is told each stage.
+    """Builds, verifies, certifies and publishes a release, and reports each stage to `watch`.
 
     The certificate goes into `folder` where one is given. A file that sqlanon did not make is
     replaced with `replace_file` only.
@@ -237,7 +237,7 @@ def publish(
             watch.enter("leaving open" if lent else "committing")
         paths = () if files is None else files.finish(kept, plan.target_name)
     if files is not None:
-        # What a killed run left of a former view can be told from its own only now.
+        # Only now can what a killed run left of a former view be distinguished from its own.
         _finish_certificates(engine, plan, files.folder)
     watch.enter("published", f"{rows:,} rows")
     watch.finish()

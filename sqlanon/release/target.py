@@ -142,7 +142,7 @@ def _refuse_referenced(former: TableDetails | None) -> None:
 
 
 def _refuse_population(engine: Engine, target: exp.Table, population: exp.Expr) -> None:
-    """The population is needed for the next release, and it is nobody's to replace."""
+    """Refuses to replace the population, which the next release needs."""
     reads = engine.reads(population)
     tables = [*reads.tables, *reads.named, *_named(population)]
     if any(_same(engine, target, table) for table in tables):

@@ -448,7 +448,7 @@ def _within(size: ClassSize, least: int, most: int | None) -> bool:
 
 
 def unique_band(unique: int, rows: int) -> str:
-    """The share of rows that are unique over all released columns, in words."""
+    """Names the band of the share of rows that are unique over all released columns."""
     if not unique:
         return "none"
     share = unique / rows

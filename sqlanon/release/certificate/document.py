@@ -358,8 +358,8 @@ class Document(Entry):
 def digest_of(content: Mapping[str, Any]) -> str:
     """The SHA-256 of a document's JSON, keys in order, without the digest itself.
 
-    It is not signed: it shows that a file was damaged or edited by mistake, and not that somebody
-    forged it, who would write a new digest.
+    It is not signed: it shows that a file was damaged or edited by mistake, not that it was
+    forged, because a forger would write a new digest.
     """
     unsealed = {key: value for key, value in content.items() if key != "digest"}
     text = json.dumps(unsealed, sort_keys=True, separators=(",", ":"))

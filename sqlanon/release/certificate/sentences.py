@@ -35,7 +35,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def day(time: dt.datetime) -> str:
-    """The day in UTC, in words that no locale changes."""
+    """The day in UTC, spelled out independently of the locale."""
     utc = time.astimezone(dt.UTC)
     return f"{utc.day} {MONTHS[utc.month - 1]} {utc.year}"
 
