@@ -359,7 +359,7 @@ class Anonymizer:
         from sqlanon.release.target import type_changes
 
         with self._ordered(scheme, read_only=True) as (order, engine):
-            return [str(change) for change in type_changes(engine, order)]
+            return type_changes(engine, order)
 
     def losses(self, scheme: SchemeLike) -> list[str]:
         """What `publish` with `mode: replace` takes away, a line each.

@@ -132,9 +132,6 @@ class Finding:
     kind: FindingKind
     message: str
 
-    def to_dict(self) -> dict[str, str]:
-        return {"kind": str(self.kind), "message": self.message}
-
     def refusal(self, *, is_pseudonym: bool) -> str:
         """Why a release with this column is refused, and what to do."""
         otherwise = "drop or generalize it"
