@@ -39,6 +39,8 @@ from sqlanon.release import (
     check_values,
     falls_short,
     header_of,
+    measured_order,
+    measurement_text,
     order_of,
     portable_source,
     refuse_uncovered,
@@ -200,8 +202,14 @@ class Anonymizer:
                 refuse_uncovered(self.policy, self.source, stored)
                 raise
 
-    def measure(self, scheme: SchemeLike) -> Solution:
-        """The scores of one scheme."""
+    def measure(self, scheme: SchemeLike, *, on_source: bool = False) -> Solution:
+        """The scores of one scheme.
+
+        `on_source` has the source's own database measure it, with the query that
+        `sql(scheme, part="measure")` prints: k, classes, and the measures that have a cell there.
+        """
+        if on_source:
+            return self._measurer.measured_on_source(self.scheme(scheme))
         return self.measure_all([scheme])[0]
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
@@ -302,8 +310,15 @@ class Anonymizer:
         assessment.tell("counting")
         return assessment.of(self.histogram, self.measure(scheme), self.required_k)
 
-    def sql(self, scheme: SchemeLike, *, dialect: str = EMBEDDED) -> str:
-        """The SELECT that builds the release of a scheme, with a header that names it."""
+    def sql(self, scheme: SchemeLike, *, part: str = "release", dialect: str = EMBEDDED) -> str:
+        """The SELECT that builds the release of a scheme, with a header that names it.
+
+        The `part` measure is the query that measures it instead.
+        """
+        if part == "measure":
+            return self._sql_of_measurement(scheme, dialect)
+        if part != "release":
+            raise refusal("part", part, "one of release, measure")
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
         guarded = self.policy.section.publish.mode is Mode.VIEW
@@ -316,6 +331,13 @@ class Anonymizer:
             header += falls_short(self.policy)
         order = replace(order, header=(*header, *notes, *order.header))
         return release_text(shown(order), dialect, guarded=guarded)
+
+    def _sql_of_measurement(self, scheme: SchemeLike, dialect: str) -> str:
+        measured = self.scheme(scheme)
+        source, notes = portable_source(self.source, dialect)
+        k = measured.required_k or self.required_k
+        order = measured_order(self.policy, source, measured, k)
+        return measurement_text(replace(order, header=tuple(notes)), dialect)
 
     def publish(
         self,

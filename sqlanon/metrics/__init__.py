@@ -10,14 +10,25 @@ from sqlanon.metrics.entropy import Entropy
 from sqlanon.metrics.gini import Gini
 from sqlanon.metrics.glm import Glm
 from sqlanon.metrics.group_costs import ColumnLoss, CostModel, GroupCost, Ids, rows_by_group
-from sqlanon.metrics.measurement import EVERY_CLASS, Detail, Floats, Ints, Measurement, Measurements
+from sqlanon.metrics.measurement import (
+    DIGITS,
+    EVERY_CLASS,
+    Detail,
+    Floats,
+    Ints,
+    Measurement,
+    Measurements,
+)
 from sqlanon.metrics.metric import (
     METRICS,
     SLACK,
     Metric,
     ReleaseCounts,
+    added,
     asked_of,
     biases,
+    divided,
+    formula,
     further,
     losses,
     recounted,

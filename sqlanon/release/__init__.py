@@ -9,6 +9,11 @@ from sqlanon.release.compile import compile_classes, compile_release, compile_un
 from sqlanon.release.dialects import DIALECTS, release_text
 from sqlanon.release.export import unheld_types, written_file
 from sqlanon.release.generalize import value_literal
+from sqlanon.release.measurement import (
+    compile_measurement,
+    measured_order,
+    measurement_text,
+)
 from sqlanon.release.order import (
     Item,
     Order,
