@@ -1,4 +1,4 @@
-"""`sqlanon sql`: the SELECT of a release."""
+"""`sqlanon sql`: the SELECT of a release, or of a measurement."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ class Dialect(click.ParamType[str]):
 @policy_argument
 @scheme_option
 @click.option(
+    "--part",
+    type=click.Choice(["release", "measure"]),
+    default="release",
+    show_default=True,
+    help="What the SQL does: build the release of the scheme, or measure the scheme.",
+)
+@click.option(
     "--dialect",
     type=Dialect(),
     default="duckdb",
@@ -54,22 +61,23 @@ class Dialect(click.ParamType[str]):
 )
 @json_option
 @may_show_values
-def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
+def sql(policy: Path, scheme: str, part: str, dialect: str, as_json: bool) -> None:
     """Print the SQL that builds the release of a scheme.
 
     One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies the result,
-    and puts it in place. Ends with exit status 3 when the scheme falls short of what the
-    policy requires, so that publishing it would be refused.
+    and puts it in place. With --part measure the SELECT yields one row instead: the scores of
+    the scheme, as `sqlanon measure --on-source` runs it. Ends with exit status 3 when the
+    scheme falls short of what the policy requires, so that publishing it would be refused.
     """
     with sqlanon.load(policy) as anonymizer:
-        text = anonymizer.sql(scheme, dialect=dialect)
+        text = anonymizer.sql(scheme, part=part, dialect=dialect)
         short: tuple[str, ...] = ()
         with suppress(UncoveredValueError, SchemeError):  # values that are new to the scheme
             solution = anonymizer.measure(scheme)
             if solution.feasible is False:
                 short = solution.shortfalls(anonymizer.required_k)
     if as_json:
-        print_json({"dialect": dialect, "sql": text})
+        print_json({"part": part, "dialect": dialect, "sql": text})
     else:
         click.echo(text, nl=False, color=True)  # else names with escape codes would lose them
     if short:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -181,6 +181,7 @@ class Metric(ABC):
         return {}
 
 
+@cache
 def formula(text: str) -> exp.Expr:
     """A cell of sql/measure.sql that is the same for all schemes; none divides whole numbers."""
     parsed = sqlglot.parse_one(text, read=NATIVE)

@@ -129,6 +129,8 @@ def compile_measurement(order: Order) -> exp.Query:
         scores={name: score for m in measures for name, score in m.sql(shares).items()},
         **context,
     )
+    for order_by in select.find_all(exp.Order):  # no size is NULL, so no database need place it
+        order_by.set("expressions", [each.this for each in order_by.expressions])
     return with_lists(select, lists)
 
 
