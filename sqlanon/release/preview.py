@@ -72,7 +72,14 @@ def cautions(policy: Policy, source: Source, rows: int) -> Iterator[str]:
     problem = homogeneity_problem(policy)
     if problem is not None:
         yield f"publish will refuse this: {problem}"
-    yield from _column_cautions(policy, source, rows)
+    if source.histogram is None:
+        yield from _column_cautions(policy, source, rows)
+    else:
+        yield (
+            f"{source.name} holds the values of people: keep it private, and remove it with "
+            "`sqlanon clean` once it is of no more use; what columns that are released as they "
+            "are give away cannot be seen in it"
+        )
 
 
 def _column_cautions(policy: Policy, source: Source, rows: int) -> Iterator[str]:
