@@ -25,6 +25,7 @@ from sqlanon.counting.counter import Counted, count, encode
 from sqlanon.counting.histogram_files import (
     ROWS,
     count_query,
+    is_histogram,
     modelled_columns,
     repeated,
     table_elsewhere,

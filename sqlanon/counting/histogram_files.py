@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.counting.atom_sql import column, exact, interval_atom
 from sqlanon.counting.binding import Quasi
 from sqlanon.domain import IntervalDomain
-from sqlanon.engines import ColumnInfo, Kind, Source, open_source, parse_table
+from sqlanon.engines import SUFFIXES, ColumnInfo, Kind, Source, open_source, parse_table
 from sqlanon.errors import DomainError, EngineError, PolicyError
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.render import query
@@ -88,6 +88,17 @@ def repeated(found: Source) -> Source:
         raise EngineError(f"{found.name}: {ROWS!r} is below 1 or missing in some rows; count again")
     select = query("repeated.sql", names=[info.name for info in columns], histogram=counted)
     return Source(found.engine, select.subquery("source"), found.name, columns, found.relation)
+
+
+def is_histogram(path: Path) -> bool:
+    """Whether a file is the answer to a query that counts, by the name of its column."""
+    if not path.is_file() or not path.name.lower().endswith(SUFFIXES):
+        return False
+    found = open_source(file=path)
+    try:
+        return any(info.name == ROWS for info in found.columns)
+    finally:
+        found.engine.close()
 
 
 def counted_columns(policy: Policy) -> list[str]:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.release.compile import compile_classes, compile_release, compile_uncovered
-from sqlanon.release.dialects import DIALECTS, release_text
+from sqlanon.release.dialects import DIALECTS, release_text, statement_text, text_of
 from sqlanon.release.export import unheld_types, written_file
 from sqlanon.release.generalize import value_literal
 from sqlanon.release.measurement import (
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from sqlanon.release.stage import Stages
     from sqlanon.release.target import foreseen, type_changes
+    from sqlanon.release.verification import Verification, verification_query, verified
 
 
 _LATER = {
@@ -91,6 +92,9 @@ _LATER = {
     "Stages": "stage",
     "foreseen": "target",
     "type_changes": "target",
+    "Verification": "verification",
+    "verification_query": "verification",
+    "verified": "verification",
 }
 
 

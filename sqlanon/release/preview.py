@@ -24,7 +24,15 @@ from sqlanon.errors import SchemeError, UncoveredValueError
 from sqlanon.policy import Policy, Role
 from sqlanon.release.compile import compile_release, compile_uncovered
 from sqlanon.release.export import unheld_types
-from sqlanon.release.order import Order, Pseudonym, Verbatim, homogeneity_problem, item_of, order_of
+from sqlanon.release.order import (
+    Item,
+    Order,
+    Pseudonym,
+    Verbatim,
+    homogeneity_problem,
+    item_of,
+    order_of,
+)
 from sqlanon.release.released_values import check_labels
 from sqlanon.release.rows import compile_population, population_subject
 from sqlanon.wording import counted
@@ -39,7 +47,7 @@ its rows, so values and rows keep their proportion, which they would not in a pa
 def check_types(policy: Policy, source: Source) -> None:
     """Refuses columns that the release keeps as they are and its file cannot hold."""
     file = policy.section.publish.file
-    if file is None:
+    if file is None or source.histogram is not None:
         return
     kept = [each for each in _ungeneralized(policy, source) if isinstance(each, Verbatim)]
     lost = unheld_types(policy.folder / file, [(each.name, each.type) for each in kept])
@@ -140,7 +148,7 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
     The release is counted as its verification counts it, without being made.
     """
     recipe = order_of(policy, source, scheme)
-    items = tuple(item for item in recipe.items if not isinstance(item, Pseudonym))
+    items = tuple(item for item in recipe.items if _is_read(item, source))
     compiled = compile_release(replace(recipe, items=items), keep_subject=True)
     compiled.select.set("order", None)
     population = None
@@ -159,6 +167,13 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
         population=population,
     )
     return audited.k >= recipe.k and all(each.holds for each in audited.models)
+
+
+def _is_read(item: Item, source: Source) -> bool:
+    """Whether a column can be read without keys; a histogram has only what is counted."""
+    if isinstance(item, Pseudonym):
+        return False
+    return source.histogram is None or source.column(item.name).kind is not None
 
 
 def _on(source: Source, query: exp.Query) -> Source:
