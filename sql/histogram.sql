@@ -2,7 +2,7 @@
 -- yields: one row per distinct tuple of the columns, and in sqlanon_rows how many rows have it
 -- A column with a declared range is there with one of its values for each interval, the least.
 WITH
--- every row with the intervals that its values are in
+-- what is counted of every row, and the intervals of declared ranges
 placed AS (
   SELECT
     {{ placed | columns }}
