@@ -6,9 +6,10 @@ Expected answers are worked out by hand on the rows of small_recipes.PEOPLE.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import pyarrow as pa
@@ -24,6 +25,7 @@ from sqlanon.domain.column import Column
 from sqlanon.engines import Kind
 from sqlanon.engines.protocol import ColumnInfo
 from sqlanon.errors import ArgumentError, CompileError
+from sqlanon.metrics import METRICS, Metric, Remaining, formula
 from sqlanon.release.dialects import statement_text
 from sqlanon.release.measurement import compile_measurement, measurement_text
 from sqlanon.release.order import Order
@@ -153,6 +155,28 @@ def test_the_query_of_a_file_is_printed_for_its_engine(tmp_path: Path, run: Run)
         "sql", "policy.yml", "--scheme", "scheme.json", "--part", "measure", "--dialect", "spark"
     )
     assert "reads a table 'people'; copy people.csv into it" in elsewhere.out
+
+
+def test_a_new_measure_appears_by_its_own_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Largest(Metric):
+        """The share of the rows in the largest class."""
+
+        key, kind, title, meaning, citation = "largest", "loss", "largest", "largest", "none"
+        sums: ClassVar[Mapping[str, str]] = {"largest_rows": "MAX(n_rows)"}
+
+        def of(self, left: Remaining) -> Any:
+            raise NotImplementedError
+
+        @classmethod
+        def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+            return {"largest": formula("CAST(largest_rows AS DOUBLE) / source_rows")}
+
+    monkeypatch.setitem(METRICS, "largest", Largest)
+    with duckdb.connect() as connection:
+        connection.execute(PEOPLE)
+        text = measurement_text(ORDERS["plain"]).rstrip().rstrip(";")
+        (found,) = connection.sql(text).to_arrow_table().to_pylist()
+    assert found["largest"] == pytest.approx(3 / 7)
 
 
 def test_models_are_not_measured_on_the_source() -> None:
