@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from sqlanon.checking import check
     from sqlanon.domain import Scheme
     from sqlanon.errors import SqlanonError
-    from sqlanon.release import Release, Verification
+    from sqlanon.release.pipeline import Release
+    from sqlanon.release.verification import Verification
     from sqlanon.search import Progress, SearchResult, Solution, Watch
     from sqlanon.utility import Utility
 
@@ -37,13 +38,13 @@ _HOME = {
     "Anonymizer": "sqlanon.anonymizer",
     "CheckResult": "sqlanon.audit",
     "Progress": "sqlanon.search",
-    "Release": "sqlanon.release",
+    "Release": "sqlanon.release.pipeline",
     "Scheme": "sqlanon.domain",
     "SearchResult": "sqlanon.search",
     "Solution": "sqlanon.search",
     "SqlanonError": "sqlanon.errors",
     "Utility": "sqlanon.utility",
-    "Verification": "sqlanon.release",
+    "Verification": "sqlanon.release.verification",
     "Watch": "sqlanon.search",
     "check": "sqlanon.checking",
     "count_sql": "sqlanon.anonymizer",

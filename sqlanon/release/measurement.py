@@ -9,17 +9,25 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.counting import exact, generalized_of, models_of
-from sqlanon.domain import NOT_IN_SCHEME, Cell, Column, Generalized, Output, Scheme, cells
+from sqlanon.domain import NOT_IN_SCHEME, Cell, Column, Generalized, Output, Scheme
 from sqlanon.engines import Kind, Source
 from sqlanon.errors import CompileError
 from sqlanon.metrics import METRICS, divided, formula
 from sqlanon.policy import Policy
-from sqlanon.release.dialects import text_of
+from sqlanon.release.compile import text_of
 from sqlanon.release.generalize import Written, as_it_is, cell, constant, written
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Order, shown
-from sqlanon.release.parts import Names, class_values, of, people, unlike
-from sqlanon.release.rows import generalized, released_outputs, with_lists
+from sqlanon.release.rows import (
+    Names,
+    class_values,
+    generalized,
+    of,
+    people,
+    released_outputs,
+    unlike,
+    with_lists,
+)
 from sqlanon.render import NATIVE, query
 
 _TABLES = (
@@ -165,7 +173,7 @@ def _lost(order: Order, classes: str) -> Iterator[exp.Expr]:
     values = dict(class_values(order, classes))
     for item in order.generalized:
         lost: dict[int, list[Cell]] = {}
-        for (label,), (start, stop) in zip(cells(item), item.partition.runs, strict=True):
+        for (label,), (start, stop) in zip(item.cells, item.runs, strict=True):
             lost.setdefault(stop - start - 1, []).append(label)
         if len(lost) == 1:
             yield exp.Literal.number(next(iter(lost)))

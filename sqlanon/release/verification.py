@@ -21,8 +21,8 @@ from sqlanon.engines import ArrowStream, Source, open_source, parse_table
 from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.files import write_text
 from sqlanon.policy import Policy
+from sqlanon.release.generalize import is_text
 from sqlanon.release.order import Order, refuse_homogeneity, stem_of
-from sqlanon.release.released_values import is_text
 from sqlanon.search import Solution
 from sqlanon.wording import counted
 

@@ -26,7 +26,7 @@ from sqlanon.engines import Kind
 from sqlanon.engines.protocol import ColumnInfo
 from sqlanon.errors import ArgumentError, CompileError
 from sqlanon.metrics import METRICS, Metric, Remaining, formula
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import statement_text
 from sqlanon.release.measurement import compile_measurement, measurement_text
 from sqlanon.release.order import Order
 

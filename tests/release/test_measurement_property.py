@@ -22,7 +22,7 @@ from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import statement_text
 from sqlanon.release.measurement import compile_measurement
 from sqlanon.release.order import Order
 
