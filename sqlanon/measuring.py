@@ -23,9 +23,10 @@ from sqlanon.counting import (
 )
 from sqlanon.domain import Batch, Histogram, Scheme, Space, SuppressedRows
 from sqlanon.engines import Source
-from sqlanon.errors import PolicyError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluate import Evaluator, ValueSets
 from sqlanon.metrics import (
+    DIGITS,
     METRICS,
     Ints,
     Preference,
@@ -36,7 +37,14 @@ from sqlanon.metrics import (
 )
 from sqlanon.policy import Policy
 from sqlanon.privacy import Model, Reached, SourceValues
-from sqlanon.release import cautions, holds_with_marked, k_of_release, telling_of_release
+from sqlanon.release import (
+    cautions,
+    compile_measurement,
+    holds_with_marked,
+    k_of_release,
+    measured_order,
+    telling_of_release,
+)
 from sqlanon.search import Solution, kept_of
 
 
@@ -198,6 +206,29 @@ class Measurer:
             found = self.solutions(part, scores, self.preference, own, released)
             solutions |= zip(rows, found, strict=True)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
+
+    def measured_on_source(self, scheme: Scheme) -> Solution:
+        """The scores of a scheme from one query on the source: sql/measure.sql."""
+        k = scheme.required_k or self.required_k
+        order = measured_order(self.policy, self.source, scheme, k)
+        (found,) = self.source.engine.fetch(compile_measurement(order)).to_pylist()
+        rows, _, uncovered = (found.pop(n) for n in ("source_rows", "source_people", "uncovered"))
+        if uncovered:
+            raise EngineError(f"{self.source.name} changed while it was measured; try again")
+        row = {n: round(v, DIGITS) if isinstance(v, float) else v for n, v in found.items()}
+        row |= {"ach": None, "pref_dev": None}
+        scale = row | {"glm": row["glm_share"], "dcn": row["dcn"] / rows**2}
+        aim = self.preference
+        if aim is not None and aim.loss_by in scale and aim.bias_by in scale:
+            point = [np.array([scale[by]]) for by in (aim.loss_by, aim.bias_by)]
+            row |= {"ach": aim.ach(*point)[0].item(), "pref_dev": aim.pref_dev(*point)[0].item()}
+        feasible, marked_hold = None, None
+        if self.policy.section.privacy is not None:
+            feasible = row["k"] >= k_of_release(self.policy, scheme)
+        marks = self.policy.section.suppression.rows is SuppressedRows.MARK
+        if feasible and row["suppressed"] and marks:
+            feasible = marked_hold = holds_with_marked(self.policy, self.source, scheme)
+        return Solution(scheme, row, feasible, (), writings_of(self.policy), marked_hold)
 
     @contextmanager
     def _measuring_for(self, k: int) -> Iterator[Evaluator]:

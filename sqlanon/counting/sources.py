@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.counting.binding import find_hierarchy
+from sqlanon.counting.histogram_files import open_histogram
 from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
 from sqlanon.errors import (
     EngineError,
@@ -41,6 +42,8 @@ class Origin:
 def open_policy_source(policy: Policy) -> Source:
     """Opens the source that a policy names; relative paths start at the policy's folder."""
     section = policy.section.source
+    if section.histogram is not None:
+        return open_histogram(policy)
     if section.table is None and section.query is None and section.file is None:
         raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
     try:
@@ -120,6 +123,8 @@ def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
         used.append(Used(Path(policy.origin), "the policy itself"))
     if section.source.file is not None:
         used.append(Used(policy.folder / section.source.file, "the source of the policy"))
+    if section.source.histogram is not None:
+        used.append(Used(policy.folder / section.source.histogram, "the histogram of the policy"))
     if section.population is not None and section.population.file is not None:
         used.append(Used(policy.folder / section.population.file, "the population of the policy"))
     if section.publish.file is not None:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.domain import Column
 from sqlanon.metrics.measurement import DIGITS, Floats, Ints
-from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts, added, divided
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
 
@@ -63,6 +64,13 @@ class Glm(Metric):
         exact = np.int64 if unit * rows * len(columns) < UNLIMITED else object
         steps = [max(c.size - 1, 1) for c in columns]
         return [losses[:, j].astype(exact) * (unit // step) for j, step in enumerate(steps)]
+
+    @classmethod
+    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        suppressed = exp.column("suppressed") * len(shares)
+        glm = added([suppressed, *(share for _, share in shares)])
+        most = exp.paren(exp.column("source_rows") * len(shares))
+        return {"glm": glm, "glm_share": divided(exp.paren(glm), most)}
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -46,12 +46,23 @@ class SourceSection(Section):
     table: Annotated[str | None, about("A table or view; needs `connection`.")] = None
     query: Annotated[str | None, about("One SELECT that changes nothing.")] = None
     file: Annotated[str | None, about("A .csv, .csv.gz, .tsv or .parquet file.")] = None
+    histogram: Annotated[
+        str | None,
+        about(
+            "A .parquet or .csv file with the answer to the query of `sqlanon sql --part count`, "
+            "for a table that sqlanon cannot reach; `table` is its name there."
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _one_relation(self) -> SourceSection:
         given = [k for k in ("table", "query", "file") if getattr(self, k) is not None]
         if len(given) > 1:
             raise ValueError(f"give one of table, query and file, not {' and '.join(given)}")
+        if self.histogram is not None:
+            for key in ("connection", "query", "file"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"a histogram needs no {key}; leave one of the two out")
         if self.file is not None and self.connection is not None:
             raise ValueError("a file needs no connection; leave one of the two out")
         return self
@@ -67,6 +78,8 @@ class PopulationSection(SourceSection):
 
     @model_validator(mode="after")
     def _some_relation(self) -> PopulationSection:
+        if self.histogram is not None:
+            raise ValueError("cannot be a histogram; give a table, query or file")
         if self.table is None and self.query is None and self.file is None:
             raise ValueError("says no table, query or file to read; give one of them")
         return self
