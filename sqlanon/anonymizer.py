@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +28,7 @@ from sqlanon.counting import (
 from sqlanon.domain import Histogram, Mode, Scheme, Space
 from sqlanon.engines import EMBEDDED, ArrowStream, Connection, Engine, Source, held, open_source
 from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
-from sqlanon.evaluate import Evaluator
+from sqlanon.evaluate import KEPT_DAYS, Evaluator, Workspace
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
@@ -73,7 +73,8 @@ def load(
 
     `connection` is an open DuckDB connection to use instead of the policy's own; it stays
     open. `data` is a DataFrame, an Arrow table or anything else with an Arrow stream, which is
-    read once, to use as the source. A `workspace` file keeps measurements for the next run.
+    read once, to use as the source. A `workspace` file keeps measurements for the next run, in
+    place of that of the policy.
     `workers` is the number of threads, by default one a processor.
     """
     if connection is not None and data is not None:
@@ -85,6 +86,9 @@ def load(
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
     data = None if data is None else held(data)
     origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
+    kept = checked.workspace
+    if workspace is None and kept is not None:
+        workspace = Path(kept.file)
     if workspace is not None:
         refuse_workspace(workspace, checked, origin)
     if data is not None:
@@ -99,10 +103,11 @@ def load(
             check_columns(checked, source)
             check_types(checked, source)
             population_source(checked, source)  # reports its mistakes before any work
+        tables = Workspace(workspace, KEPT_DAYS if kept is None else kept.days)
     except BaseException:
         source.engine.close()
         raise
-    return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
+    return Anonymizer(checked, source, origin, workspace=tables, workers=workers)
 
 
 class Anonymizer:
@@ -114,7 +119,7 @@ class Anonymizer:
         source: Source,
         origin: Origin | None = None,
         *,
-        workspace: str | Path | None = None,
+        workspace: Workspace | None = None,
         workers: int | None = None,
     ) -> None:
         self.policy = policy
@@ -133,15 +138,20 @@ class Anonymizer:
 
     def close(self) -> None:
         """Writes the workspace and closes everything that was opened here."""
-        try:
-            self._measurer.forget()
-        finally:
-            self.source.engine.close()
+        with ExitStack() as stack:
+            stack.callback(self.source.engine.close)
+            stack.callback(self.workspace.close)
+            stack.callback(self._measurer.forget)
 
     @property
     def source(self) -> Source:
         """The open source."""
         return self._measurer.source
+
+    @property
+    def workspace(self) -> Workspace:
+        """The tables of everything that was measured here."""
+        return self._measurer.workspace
 
     @property
     def histogram(self) -> Histogram:
@@ -242,7 +252,9 @@ class Anonymizer:
         several = len(wanted) > 1
         with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
             found = run.search_for_each(wanted)
-        return together(found, self.required_k) if several else found[0]
+        result = together(found, self.required_k) if several else found[0]
+        note = self.workspace.note
+        return result if note is None else replace(result, notes=(*result.notes, note))
 
     def walk(self, document: object = None, *, seed: int | None = None) -> Walk:
         """A walk along reference directions, from the policy's start to its preference.
@@ -275,6 +287,16 @@ class Anonymizer:
         """The former name of `walked`."""
         _deprecated("explored", "walked")
         return self.walked(exploration, chosen, seconds)
+
+    def evaluations(self, query: str = "FROM evaluation", *, words: bool = False) -> pa.Table:
+        """What a SELECT over everything that was measured yields, also while a search runs.
+
+        The tables `run` and `measurement` and the view `evaluation` are in docs/evaluation.md.
+        With `words` a further column says what each scheme makes of the columns; it needs the
+        columns `run` and `scheme`, and is NULL for schemes of other data.
+        """
+        found = self.workspace.query(query)
+        return self._measurer.with_words(found) if words else found
 
     def utility(
         self,

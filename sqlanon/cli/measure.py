@@ -35,6 +35,9 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         solution = anonymizer.measure(scheme)
         required = anonymizer.policy.section.privacy
+        note = anonymizer.workspace.note
+    if note is not None:
+        click.echo(f"note: {note}", err=True)
     if as_json:
         print_json(solution.to_dict())
     else:

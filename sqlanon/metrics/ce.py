@@ -20,6 +20,7 @@ class Ce(Metric):
     meaning = "classification error"
     citation = "Iyengar, KDD 2002"
     needs_label = True
+    in_sql = "(suppressed + minority) / source_rows"
 
     def of(self, left: Remaining) -> Floats:
         if left.minority is None:

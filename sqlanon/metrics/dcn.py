@@ -19,6 +19,8 @@ class Dcn(Metric):
     key, kind, title, always, full_price = "dcn", "loss", "DCN", True, True
     meaning, by_splits = "discernibility", True
     citation = "Bayardo and Agrawal, ICDE 2005"
+    in_sql = "rows_squared + source_rows * suppressed"
+    scaled_in_sql = "dcn / CAST(source_rows AS DOUBLE) ** 2"
 
     def of(self, left: Remaining) -> Ints:
         return left.rows_squared + self.histogram.rows * left.suppressed
