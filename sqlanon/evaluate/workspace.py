@@ -58,7 +58,10 @@ FORMER = ("histogram", "label", "demands", "scheme", "below", "budget", "loss", 
           "rows", "rows_squared", "minority", "small_loss", "bad", "reached", "ambiguity")  # fmt: skip
 """The columns of `evaluation` as it was a table, whose schemes were hashes."""
 NEXT_RUN = "SELECT coalesce(max(run), 0) + 1 FROM run"
-INSERT = "INSERT INTO {} BY NAME FROM incoming"
+ADD_RUN = "INSERT INTO run ({}) VALUES ({})"
+ADD_MEASUREMENTS = "INSERT INTO measurement BY NAME FROM incoming"
+ADD_RECALLED = "INSERT INTO recalled SELECT unnest(?), unnest(?), unnest(?)"
+ADD_SOLUTIONS = "INSERT INTO solution SELECT ?, unnest(CAST(? AS BLOB[])), unnest(?)"
 STORED = """
 FROM measurement JOIN run USING (run)
 WHERE run.histogram = ? AND run.label = ? AND run.demands = ?
@@ -81,10 +84,10 @@ OLD = "DELETE FROM run WHERE started < ?"
 ORPHANS = "DELETE FROM {} WHERE run NOT IN (SELECT run FROM run)"
 # Nothing of what a user's condition says reaches a file or the network.
 CONFIG: dict[str, Any] = {"threads": 1, "enable_external_access": False}
-LISTS = {
-    "loss": pa.int64(), "size": pa.int64(), "classes": pa.int64(), "rows": pa.int64(),
-    "rows_squared": pa.int64(), "minority": pa.int64(), "bad": pa.int64(),
-    "small_loss": pa.int64(), "reached": pa.float64(), "ambiguity": pa.float64(),
+LISTS: dict[str, type] = {
+    "loss": np.int64, "size": np.int64, "classes": np.int64, "rows": np.int64,
+    "rows_squared": np.int64, "minority": np.int64, "bad": np.int64, "small_loss": np.int64,
+    "reached": np.float64, "ambiguity": np.float64,
 }  # fmt: skip
 """The arrays of a measurement."""
 
@@ -128,6 +131,7 @@ class Workspace:
         self._pending: list[Stored] = []
         self._recalled: list[tuple[int, int, int]] = []
         self._uncompressed = 0
+        self._has_view = False
         self._opened: duckdb.DuckDBPyConnection | None = None
         if self.path is not None:
             self._opened = self._open(self.path)
@@ -156,10 +160,15 @@ class Workspace:
         while True:
             ((run,),) = self._connection.execute(NEXT_RUN).fetchall()
             try:
-                self._insert("run", {name: [value] for name, value in {"run": run, **row}.items()})
+                self._add_run(run, row)
             except duckdb.ConstraintException:
                 continue  # another workspace of this process took the number
             return int(run)
+
+    def _add_run(self, run: int, row: Mapping[str, Any]) -> None:
+        values = {"run": run, **row}
+        statement = ADD_RUN.format(", ".join(values), ", ".join("?" * len(values)))
+        self._change(statement, *values.values())
 
     def end(
         self,
@@ -171,16 +180,12 @@ class Workspace:
     ) -> None:
         """Says how a run ended, and which schemes it lists, each with the k it is scored for."""
         counts = (effort["asked"], effort["distinct"], effort["recalled"])
-        schemes, belows = zip(*solutions, strict=True) if solutions else ((), ())
-        listed = {
-            "run": pa.repeat(run, len(schemes)),
-            "scheme": pa.array(schemes, pa.binary()),
-            "below": pa.array(belows, pa.int64()),
-        }
 
         def write() -> None:
             self._change(END, seconds, stopped, *counts, run)
-            self._insert("solution", listed)
+            if solutions:
+                schemes, belows = map(list, zip(*solutions, strict=True))
+                self._change(ADD_SOLUTIONS, run, schemes, belows)
 
         with self._lock:
             self.flush()
@@ -207,13 +212,16 @@ class Workspace:
 
     def _flush(self) -> None:
         if self._pending:
-            self._insert("measurement", _columns(self._pending))
-            self._uncompressed += sum(each.nbytes for each in self._pending)
+            table = _table(self._pending)
+            self._connection.register("incoming", table)
+            try:
+                self._change(ADD_MEASUREMENTS)
+            finally:
+                self._connection.unregister("incoming")
+            self._uncompressed += table.nbytes
             self._pending.clear()
         if self._recalled:
-            names = ("run", "measured_by", "number")
-            lists = map(list, zip(*self._recalled, strict=True))
-            self._insert("recalled", dict(zip(names, lists, strict=True)))
+            self._change(ADD_RECALLED, *map(list, zip(*self._recalled, strict=True)))
             self._recalled.clear()
         if not self.is_file and self._uncompressed > COMPRESS_EVERY:
             self._make_room()
@@ -249,6 +257,9 @@ class Workspace:
         """
         with self._lock:
             self.flush()
+            if not self._has_view:
+                self._connection.execute(view_sql())
+                self._has_view = True
             cursor = self._connection.cursor()
             try:
                 statements = cursor.extract_statements(sql)
@@ -286,13 +297,6 @@ class Workspace:
         with keeping_interrupts(), _private_files(), self._tracer.running(statement):
             self._connection.execute(statement, list(arguments))
 
-    def _insert(self, table: str, columns: Mapping[str, Any]) -> None:
-        self._connection.register("incoming", pa.table(dict(columns)))
-        try:
-            self._change(INSERT.format(table))
-        finally:
-            self._connection.unregister("incoming")
-
     def _in_file_or_memory(self, write: Callable[[], T]) -> T:
         """Writes; where the file takes no more, the tables go on in memory."""
         try:
@@ -309,9 +313,9 @@ class Workspace:
         if self._opened is not None:
             with suppress(duckdb.Error):
                 self._opened.close()
-        self._opened = _in_memory()
+        self._opened, self._has_view = _in_memory(), False
         for run, row in self._runs.items():
-            self._insert("run", {name: [value] for name, value in {"run": run, **row}.items()})
+            self._add_run(run, row)
 
     def _note(self, reason: str) -> None:
         self.note = (
@@ -349,6 +353,8 @@ class Workspace:
             )
         with _private_files():
             _create(connection)
+            connection.execute(view_sql())
+            self._has_view = True
             self._forget_old(connection)
         return connection
 
@@ -384,15 +390,13 @@ def _closed_in(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnecti
 def _create(connection: duckdb.DuckDBPyConnection) -> None:
     for table in TABLES:
         connection.execute(render(f"workspace/{table}.sql"))
-    connection.execute(view_sql())
 
 
 @cache
 def layout() -> list[tuple[str, str]]:
     """The tables and columns of a workspace."""
     with duckdb.connect(":memory:") as connection:
-        for table in TABLES:
-            connection.execute(render(f"workspace/{table}.sql"))
+        _create(connection)
         return [(str(table), str(name)) for table, name in connection.execute(CONTENTS).fetchall()]
 
 
@@ -434,43 +438,65 @@ def _measure_named(kind: str) -> exp.Expr:
     return chosen
 
 
-def _columns(stored: Sequence[Stored]) -> dict[str, pa.Array]:
-    """The columns of `measurement` for some measurements."""
+def _table(stored: Sequence[Stored]) -> pa.Table:
+    """The rows of `measurement` for some measurements."""
     measured = [each.measured for each in stored]
-    arrays = {name: [getattr(m, name) for m in measured] for name in LISTS}
-    size, classes = np.concatenate(arrays["size"]), np.concatenate(arrays["classes"])
-    rows, squares = np.concatenate(arrays["rows"]), np.concatenate(arrays["rows_squared"])
+    flat, lengths = {}, {}
+    for name in LISTS:
+        arrays = [getattr(m, name) for m in measured]
+        lengths[name] = np.array([0 if a is None else a.size for a in arrays], dtype=np.int32)
+        if lengths[name].any():
+            flat[name] = np.concatenate([a.ravel() for a in arrays if a is not None])
     derived = {
-        "rows": np.array_equal(rows, size * classes),
-        "rows_squared": np.array_equal(squares, size * rows),
-        "bad": not any(m.bad.any() for m in measured),
+        "rows": np.array_equal(flat["rows"], flat["size"] * flat["classes"]),
+        "rows_squared": np.array_equal(flat["rows_squared"], flat["size"] * flat["rows"]),
+        "bad": not flat["bad"].any(),
     }
-    for name in (name for name, is_derived in derived.items() if is_derived):
-        arrays[name] = [None] * len(stored)
-    return {
-        "run": pa.array([each.run for each in stored], pa.int32()),
-        "number": pa.array([each.number for each in stored], pa.int32()),
-        "scheme": pa.array([each.scheme for each in stored], pa.binary()),
-        "below": pa.array([m.detail.below for m in measured], pa.int64()),
-        "budget": pa.array([m.detail.budget for m in measured], pa.int64()),
-        **{name: _lists(arrays[name], kind) for name, kind in LISTS.items()},
+    missing = {name for name, is_derived in derived.items() if is_derived}
+    columns = {
+        "run": _numbers(np.array([each.run for each in stored], dtype=np.int32)),
+        "number": _numbers(np.array([each.number for each in stored], dtype=np.int32)),
+        "scheme": _binary([each.scheme for each in stored]),
+        "below": _numbers(np.array([m.detail.below for m in measured], dtype=np.int64)),
+        "budget": _numbers(np.array([m.detail.budget for m in measured], dtype=np.int64)),
+        **{name: _lists(flat[name], lengths[name]) for name in flat if name not in missing},
     }
+    return pa.Table.from_arrays(list(columns.values()), list(columns))
 
 
-def _lists(arrays: Sequence[npt.NDArray[Any] | None], kind: pa.DataType) -> pa.Array:
-    """Arrays as a column of lists; NULL for those that are missing or empty."""
-    lengths = np.array([0 if a is None else a.size for a in arrays], dtype=np.int32)
-    if not lengths.any():
-        return pa.nulls(len(arrays), pa.list_(kind))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    values = np.concatenate([a.ravel() for a in arrays if a is not None])
-    missing = None if lengths.all() else pa.array(lengths == 0)
-    return pa.ListArray.from_arrays(offsets, pa.array(values, kind), mask=missing)
+# The arrays are made from buffers: pa.array() imports pandas, which takes longer than a search
+# that writes them may wait.
+
+
+def _numbers(values: npt.NDArray[Any]) -> pa.Array:
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _offsets(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def _binary(texts: Sequence[bytes]) -> pa.Array:
+    offsets = _offsets(np.array([len(each) for each in texts], dtype=np.int32))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
+
+
+def _lists(values: npt.NDArray[Any], lengths: npt.NDArray[np.int32]) -> pa.Array:
+    """A column of lists, which stand end to end in `values`; NULL for those without an entry."""
+    is_there = None
+    if not lengths.all():
+        is_there = pa.py_buffer(np.packbits(lengths > 0, bitorder="little"))
+    kind = pa.list_(pa.from_numpy_dtype(values.dtype))
+    buffers = [is_there, pa.py_buffer(_offsets(lengths))]
+    return pa.Array.from_buffers(kind, len(lengths), buffers, children=[_numbers(values)])
 
 
 def _stored(row: Mapping[str, Any]) -> Stored:
     known = {
-        name: np.array(row[name], dtype=kind.to_pandas_dtype())
+        name: np.array(row[name], dtype=kind)
         for name, kind in LISTS.items()
         if row[name] is not None
     }
