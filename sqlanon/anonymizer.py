@@ -252,7 +252,10 @@ class Anonymizer:
         several = len(wanted) > 1
         with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
             found = run.search_for_each(wanted)
-        result = together(found, self.required_k) if several else found[0]
+        return self._noted(together(found, self.required_k) if several else found[0])
+
+    def _noted(self, result: SearchResult) -> SearchResult:
+        """A result with a note on a workspace that could not be used."""
         note = self.workspace.note
         return result if note is None else replace(result, notes=(*result.notes, note))
 
@@ -274,7 +277,8 @@ class Anonymizer:
         """
         if not isinstance(walk, Walk):
             raise refusal("walk", walk, "the walk that walk() returned")
-        return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
+        seconds = number_from("seconds", seconds, 0)
+        return self._noted(walked(self._measurer, walk, chosen, seconds))
 
     def explore(self, document: object = None, *, seed: int | None = None) -> Walk:
         """The former name of `walk`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -194,8 +194,7 @@ def _search_of(
     preference = measurer.preference
     if preference is None and method.default_loss is None:
         preference = DEFAULT_PREFERENCE
-    given = asdict(settings) if is_dataclass(settings) else {}
-    return Search(method.key, seed, given, k, required, preference)
+    return Search(method.key, seed, asdict(settings), k, required, preference)
 
 
 def _end(

@@ -12,4 +12,5 @@ from sqlanon.evaluate.workspace import (
     Workspace,
     is_workspace,
     refuse_other_database,
+    remove_own_folder,
 )

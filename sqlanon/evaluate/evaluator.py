@@ -72,8 +72,8 @@ class Evaluator:
     of those columns. `further` are the keys of metrics that are wanted beside those which every
     scheme has; some of them cost something. With `every_k` schemes are measured in enough detail
     to score them for any k within the budget of the suppression. Measurements are rows of the
-    tables of a `workspace`, or of a file of which a path is given, else of memory. Results do not depend on `workers`. A listener of `pulse` hears of
-    long batches and may end them.
+    tables of a `workspace`, or of a file of which a path is given, else of memory. Results do not
+    depend on `workers`. A listener of `pulse` hears of long batches and may end them.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class Evaluator:
         demands = Demands(self.models, self.suppression.below, hierarchies or {})
         self._workbench = Workbench(histogram, label, demands, workers)
         key = demands.fingerprint + self._costs.fingerprint
-        self._own = None if isinstance(workspace, Workspace) else Workspace(workspace)
-        self.workspace = workspace if isinstance(workspace, Workspace) else self._own
+        self._owns_workspace = not isinstance(workspace, Workspace)
+        self.workspace = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
         self._cache = Cache(Basis(histogram.fingerprint, label or "", key), self.workspace)
         self._losses = [[ColumnLoss(cost) for cost in kind] for kind in self._costs.kinds]
 
@@ -128,8 +128,8 @@ class Evaluator:
     def close(self) -> None:
         """Writes what is not yet in the workspace and lets everything go."""
         self.workspace.flush()
-        if self._own is not None:
-            self._own.close()
+        if self._owns_workspace:
+            self.workspace.close()
         self._workbench.close()
 
     def begin(self, search: Search | None = None, rule: Rule | None = None) -> None:

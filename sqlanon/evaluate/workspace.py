@@ -47,6 +47,7 @@ A file keeps all.
 KEPT_DAYS = 30
 """For so long a file keeps what a run measured, unless the policy says otherwise."""
 
+IGNORES, EVERYTHING = ".gitignore", "*\n"
 TABLES = ("run", "measurement", "recalled", "solution")
 VIEW = "evaluation"
 CONTENTS = """
@@ -54,8 +55,10 @@ SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal
 ORDER BY table_name, column_index
 """
 """Asks a database for all its tables and views, a row for every column."""
-FORMER = ("histogram", "label", "demands", "scheme", "below", "budget", "loss", "size", "classes",
-          "rows", "rows_squared", "minority", "small_loss", "bad", "reached", "ambiguity")  # fmt: skip
+FORMER = (
+    "histogram", "label", "demands", "scheme", "below", "budget", "loss", "size", "classes", "rows",
+    "rows_squared", "minority", "small_loss", "bad", "reached", "ambiguity",
+)  # fmt: skip
 """The columns of `evaluation` as it was a table, whose schemes were hashes."""
 NEXT_RUN = "SELECT coalesce(max(run), 0) + 1 FROM run"
 ADD_RUN = "INSERT INTO run ({}) VALUES ({})"
@@ -495,7 +498,7 @@ def _lists(values: npt.NDArray[Any], lengths: npt.NDArray[np.int32]) -> pa.Array
 
 
 def _stored(row: Mapping[str, Any]) -> Stored:
-    known = {
+    known: dict[str, npt.NDArray[Any]] = {
         name: np.array(row[name], dtype=kind)
         for name, kind in LISTS.items()
         if row[name] is not None
@@ -561,7 +564,20 @@ def _make_folder(path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         folder.mkdir(mode=0o700)
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        (folder / IGNORES).write_text(EVERYTHING, encoding="utf-8")
+
+
+def remove_own_folder(path: Path) -> list[Path]:
+    """Removes the folder that was made for a workspace, if nothing else is in it."""
+    folder = path.absolute().parent
+    ignores = folder / IGNORES
+    if [each.name for each in folder.iterdir()] != [IGNORES]:
+        return []
+    if ignores.read_text(encoding="utf-8", errors="replace") != EVERYTHING:
+        return []
+    ignores.unlink()
+    folder.rmdir()
+    return [folder]
 
 
 def _reason(error: Exception) -> str:
