@@ -199,7 +199,9 @@ class Evaluator:
         missing = [row for key, row in first.items() if key not in found]
         if missing:
             fresh = batch.take(missing)
-            for i, measured in enumerate(self._measure_all(fresh, detail)):
+            fresh_measured = self._measure_all(fresh, detail)
+            for i in sorted(range(len(missing)), key=missing.__getitem__):  # in their order
+                measured = fresh_measured[i]
                 if measured is not None:
                     found[fresh.keys[i]] = measured
                     self._cache.put(fresh, i, measured)

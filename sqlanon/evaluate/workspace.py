@@ -139,6 +139,12 @@ class Workspace:
         if self.path is not None:
             self._opened = self._open(self.path)
 
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
     @property
     def is_file(self) -> bool:
         """Whether the tables outlive the process."""
