@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import model_cases
-import pyarrow as pa
 import pytest
 from search_table import SETTINGS, write_search_folder
 
 import sqlanon
-from sqlanon import SearchResult
-from sqlanon.cli.options import Wholes
 from sqlanon.domain.scheme import Scheme
-from sqlanon.errors import EngineError
-from sqlanon.metrics import METRICS
 
 TRADE_OFF = "SELECT k, nwp, necd FROM evaluation ORDER BY nwp"
 CASES: dict[str, dict[str, Any]] = {
