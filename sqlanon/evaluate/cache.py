@@ -17,6 +17,9 @@ were last asked for: the measurements of a query share their arrays, and only to
 make room.
 """
 
+LOOKUPS, MOST_READ = 10, 50_000
+"""After so many lookups in a file all of its measurements are read, unless they are more."""
+
 
 class Cache:
     """The measurements of one histogram, label and demands.
@@ -30,7 +33,9 @@ class Cache:
         self._workspace = workspace
         self._by_key: dict[bytes, Stored] = {}
         self._bytes = 0
-        self._asks_tables = workspace.has(basis)
+        self._in_file = workspace.count(basis)
+        self._lookups = 0
+        self._read: dict[bytes, list[Stored]] | None = None
         self._run: int | None = None
         self._number = 0
         self._recalled: set[bytes] = set()
@@ -56,9 +61,9 @@ class Cache:
         found = {key: self._by_key[key] for key in rows if key in self._by_key}
         found = {key: each for key, each in found.items() if each.measured.detail.covers(detail)}
         recalled = 0
-        if self._asks_tables and len(found) < len(rows):
+        if self._in_file and len(found) < len(rows):
             names = {batch.packed(row): key for key, row in rows.items() if key not in found}
-            for each in self._workspace.find(self._basis, list(names)):
+            for each in self._in_tables(list(names)):
                 key = names[each.scheme]
                 if each.measured.detail.covers(detail):
                     recalled += key not in found
@@ -70,6 +75,20 @@ class Cache:
                 self._recalled.add(key)
                 self._workspace.recall(self._run, each.run, each.number)
         return {key: each.measured for key, each in found.items()}, recalled
+
+    def _in_tables(self, schemes: list[bytes]) -> list[Stored]:
+        """What the file had of some schemes; one may have several measurements.
+
+        A search looks up a few schemes at a time: then it is faster to read all of them once.
+        """
+        self._lookups += 1
+        if self._read is None and self._lookups > LOOKUPS and self._in_file <= MOST_READ:
+            self._read = {}
+            for each in self._workspace.read(self._basis):
+                self._read.setdefault(each.scheme, []).append(each)
+        if self._read is None:
+            return self._workspace.find(self._basis, schemes)
+        return [each for scheme in schemes for each in self._read.get(scheme, ())]
 
     def put(self, batch: Batch, row: int, measured: Measurement) -> None:
         assert self._run is not None

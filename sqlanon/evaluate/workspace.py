@@ -69,9 +69,9 @@ STORED = """
 FROM measurement JOIN run USING (run)
 WHERE run.histogram = ? AND run.label = ? AND run.demands = ?
 """
-FIND = f"""
-SELECT measurement.* {STORED} AND scheme IN (SELECT unnest(?)) ORDER BY run, number
-"""
+COUNT = f"SELECT count(*) AS n {STORED}"
+ALL = f"SELECT measurement.* {STORED}"
+FIND = f"{ALL} AND scheme IN (SELECT unnest(?))"
 END = """
 UPDATE run SET seconds = ?, stopped = ?, asked = ?, measured = ?, recalled = ? WHERE run = ?
 """
@@ -246,12 +246,17 @@ class Workspace:
                 self._change(statement, middle)
             self._change("CHECKPOINT")
 
-    def has(self, basis: Basis) -> bool:
-        """Whether the file holds a measurement of these histogram, label and demands."""
+    def count(self, basis: Basis) -> int:
+        """How many measurements of these histogram, label and demands the file holds."""
         if not self.is_file:
-            return False
+            return 0
         with self._lock:
-            return bool(self._rows(f"SELECT 1 {STORED} LIMIT 1", *basis))
+            return int(self._rows(COUNT, *basis)[0]["n"])
+
+    def read(self, basis: Basis) -> list[Stored]:
+        """All measurements of these histogram, label and demands."""
+        with self._lock:
+            return [_stored(row) for row in self._rows(ALL, *basis)]
 
     def find(self, basis: Basis, schemes: Sequence[bytes]) -> list[Stored]:
         """The measurements of some schemes; one may have several, in different detail."""

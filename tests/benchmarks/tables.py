@@ -70,8 +70,8 @@ def compare(settings: Nsga2Settings, repeats: int) -> dict[str, Any]:
 def nothing_written() -> Iterator[None]:
     """Keeps measurements in the dictionary of the evaluator alone."""
     with (
-        mock.patch.object(Workspace, "begin", lambda *_: 1),
-        mock.patch.object(Workspace, "put", lambda *_: None),
+        mock.patch.object(Workspace, "begin", return_value=1),
+        mock.patch.object(Workspace, "put"),
     ):
         yield
 
