@@ -251,17 +251,18 @@ class Workspace:
         if not self.is_file:
             return 0
         with self._lock:
-            return int(self._rows(COUNT, *basis)[0]["n"])
+            return int(self._in_file_or_memory(lambda: self._rows(COUNT, *basis))[0]["n"])
 
     def read(self, basis: Basis) -> list[Stored]:
         """All measurements of these histogram, label and demands."""
         with self._lock:
-            return [_stored(row) for row in self._rows(ALL, *basis)]
+            return list(map(_stored, self._in_file_or_memory(lambda: self._rows(ALL, *basis))))
 
     def find(self, basis: Basis, schemes: Sequence[bytes]) -> list[Stored]:
         """The measurements of some schemes; one may have several, in different detail."""
         with self._lock:
-            return [_stored(row) for row in self._rows(FIND, *basis, schemes)]
+            rows = self._in_file_or_memory(lambda: self._rows(FIND, *basis, schemes))
+            return list(map(_stored, rows))
 
     def query(self, sql: str) -> pa.Table:
         """What a SELECT over the tables yields, also while a search runs.
@@ -311,15 +312,15 @@ class Workspace:
         with keeping_interrupts(), _private_files(), self._tracer.running(statement):
             self._connection.execute(statement, list(arguments))
 
-    def _in_file_or_memory(self, write: Callable[[], T]) -> T:
-        """Writes; where the file takes no more, the tables go on in memory."""
+    def _in_file_or_memory(self, work: Callable[[], T]) -> T:
+        """Reads or writes; where the file fails, the tables go on in memory."""
         try:
-            return write()
+            return work()
         except duckdb.Error as error:
             if self.path is None:
                 raise
             self._fall_back(_reason(error))
-            return write()
+            return work()
 
     def _fall_back(self, reason: str) -> None:
         """Goes on in memory, with the runs that have begun and without what they measured."""

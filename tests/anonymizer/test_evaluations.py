@@ -11,6 +11,8 @@ from search_table import SETTINGS, write_search_folder
 
 import sqlanon
 from sqlanon.domain.scheme import Scheme
+from sqlanon.errors import EngineError
+from sqlanon.search import Progress, Watch
 
 TRADE_OFF = "SELECT k, nwp, necd FROM evaluation ORDER BY nwp"
 CASES: dict[str, dict[str, Any]] = {
@@ -97,3 +99,55 @@ def test_the_view_says_what_the_result_says(tmp_path: Path, case: str, method: s
             for found in asked
         )
     assert [row["nwp"] for row in asked] == sorted(row["nwp"] for row in asked)
+
+
+def test_several_k_are_runs_of_their_own(tmp_path: Path) -> None:
+    policy = write_search_folder(tmp_path, {"method": "front"}, suppression={"limit": 0.1})
+    with sqlanon.load(policy) as anonymizer:
+        result = anonymizer.search(k=[4, 8])
+        runs = anonymizer.evaluations("SELECT run, k FROM run ORDER BY run").to_pylist()
+        assert runs == [{"run": 1, "k": 4}, {"run": 2, "k": 8}]
+        for run in runs:
+            solution = result.solution_for(run["k"])
+            assert solution is not None
+            row = scores_of(anonymizer, str(run["run"]))[bits_of(solution.scheme), run["k"]]
+            assert_same(row, {name: solution.scores[name] for name in ("k", "nwp", "necd", "ach")})
+
+
+def test_the_tables_can_be_asked_while_a_search_runs(tmp_path: Path) -> None:
+    seen: list[int] = []
+    search = {"method": "nsga2", **SETTINGS["nsga2"]}
+    with sqlanon.load(write_search_folder(tmp_path, search)) as anonymizer:
+
+        def look(_: Progress) -> None:
+            (count,) = anonymizer.evaluations("SELECT count(*) AS n FROM evaluation")["n"]
+            seen.append(count.as_py())
+
+        result = anonymizer.search(watch=Watch(on_progress=look))
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+    assert 0 < seen[0] < seen[-1] <= result.evaluations["distinct"]
+
+
+def test_schemes_in_words(tmp_path: Path) -> None:
+    with sqlanon.load(write_search_folder(tmp_path, {"method": "optimal"})) as anonymizer:
+        result = anonymizer.search()
+        ask = "SELECT run, scheme, nwp FROM evaluation"
+        found = anonymizer.evaluations(ask, words=True).to_pylist()
+        solution = result.solution
+        assert solution is not None
+        (words,) = (row["words"] for row in found if row["scheme"] == bits_of(solution.scheme))
+        assert words == {name: list(solution.labels(name)) for name in words}
+        assert set(words) == {"age", "job", "zip", "sex"}
+        with pytest.raises(EngineError, match="need the column 'scheme'"):
+            anonymizer.evaluations("SELECT run, k FROM evaluation", words=True)
+
+
+def test_a_workspace_in_use_is_noted(tmp_path: Path) -> None:
+    policy = write_search_folder(tmp_path, {"method": "front"})
+    with sqlanon.load(policy, workspace=tmp_path / "work.duckdb") as anonymizer:
+        anonymizer.workspace._connection.close()  # what a full disk raises, this raises too
+        result = anonymizer.search()
+        assert len(anonymizer.evaluations()) == result.evaluations["distinct"]
+    notes = [note for note in result.notes if "measurements are kept in memory" in note]
+    assert len(notes) == 1
