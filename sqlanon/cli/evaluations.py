@@ -50,20 +50,26 @@ def evaluations(
     Every scheme that it met has a row with its k, information loss and bias. They come from the
     workspace that the search had: the file of --workspace, or that of the policy.
     """
-    with sqlanon.load(policy, workspace=workspace) as anonymizer:
-        tables = anonymizer.workspace
-        if tables.note is not None:
-            raise EngineError(f"{tables.note[0].upper()}{tables.note[1:]}.")
-        if not tables.is_file:
-            raise EngineError(
-                f"{policy} names no workspace, so no measurements are kept; search with "
-                "`--workspace FILE`, or with `workspace: FILE` in the policy"
-            )
+    from sqlanon.policy import read_policy
+
+    kept = read_policy(policy).workspace
+    if workspace is None and kept is None:
+        raise EngineError(
+            f"{policy} names no workspace, so no measurements are kept; search with "
+            "`--workspace FILE`, or with `workspace: FILE` in the policy"
+        )
+    file = workspace or Path(kept.file if kept is not None else "")
+    if not file.exists():
+        raise EngineError(f"There is no workspace {file} yet; a search makes it.")
+    with sqlanon.load(policy, workspace=file) as anonymizer:
         run = LAST_SEARCH if number is None else str(number)
         # The user's SQL. It is run for reading, on the tables of the workspace and nothing else.
         query = f"FROM evaluation WHERE run = {run}"
         query += f" AND (\n{where}\n)" * (where is not None)
         (total,) = anonymizer.evaluations(f"SELECT count(*) AS n {query}")["n"].to_pylist()
+        note = anonymizer.workspace.note
+        if note is not None:
+            raise EngineError(f"{note[0].upper()}{note[1:]}.")
         query += f"\nORDER BY {order or 'number'}\nLIMIT {limit or (total if as_json else SHOWN)}"
         rows = anonymizer.evaluations(query, words=words).to_pylist()
     if as_json:

@@ -120,8 +120,9 @@ class Stored(NamedTuple):
 class Workspace:
     """The tables of measurements.
 
-    In memory, or in the file `path`, which forgets runs that are older than `days`. Where the
-    file cannot be written, the tables are in memory and `note` says why.
+    In memory, or in the file `path`, which forgets runs that are older than `days`. The file is
+    opened when it is first needed; where it cannot be written, the tables are in memory and
+    `note` says why.
     """
 
     def __init__(self, path: str | Path | None = None, days: float = KEPT_DAYS) -> None:
@@ -136,8 +137,6 @@ class Workspace:
         self._uncompressed = 0
         self._has_view = False
         self._opened: duckdb.DuckDBPyConnection | None = None
-        if self.path is not None:
-            self._opened = self._open(self.path)
 
     def __enter__(self) -> Workspace:
         return self
@@ -152,6 +151,8 @@ class Workspace:
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
+        if self._opened is None and self.path is not None:
+            self._opened = self._open(self.path)
         if self._opened is None:
             self._opened = _in_memory()
         return self._opened
@@ -272,24 +273,22 @@ class Workspace:
         """
         with self._lock:
             self.flush()
-            if not self._has_view:
-                self._connection.execute(view_sql())
-                self._has_view = True
-            cursor = self._connection.cursor()
             try:
-                statements = cursor.extract_statements(sql)
-                if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
-                    raise EngineError("A query of evaluations is one SELECT, and nothing else.")
-                cursor.execute("BEGIN TRANSACTION READ ONLY")
-                with keeping_interrupts(), self._tracer.running(sql) as running:
-                    found: pa.Table = cursor.sql(sql).to_arrow_table()
-                    running.rows = len(found)
-                return found
+                with self._connection.cursor() as cursor:
+                    if not self._has_view:
+                        cursor.execute(view_sql())
+                        self._has_view = True
+                    statements = cursor.extract_statements(sql)
+                    if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+                        raise EngineError("A query of evaluations is one SELECT, nothing else.")
+                    cursor.execute("BEGIN TRANSACTION READ ONLY")
+                    with keeping_interrupts(), self._tracer.running(sql) as running:
+                        found: pa.Table = cursor.sql(sql).to_arrow_table()
+                        running.rows = len(found)
+                    return found
             except duckdb.Error as error:
                 said = str(error).strip().split("\n\n")[0]
                 raise EngineError(f"The query of evaluations fails. {said}") from error
-            finally:
-                cursor.close()
 
     def close(self) -> None:
         """Writes what is new and closes the tables; those in memory are gone."""

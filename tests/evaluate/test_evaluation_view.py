@@ -188,11 +188,12 @@ def test_a_workspace_of_the_former_layout_is_replaced(tmp_path: Any) -> None:
             "'s' AS scheme"
         )
     with Workspace(path) as workspace:
+        assert len(workspace.query("FROM evaluation")) == 0
         assert workspace.note is not None
         assert "was made by an older version of sqlanon" in workspace.note
         assert workspace.is_file
-        assert len(workspace.query("FROM evaluation")) == 0
     with Workspace(path) as workspace:
+        assert len(workspace.query("FROM evaluation")) == 0
         assert workspace.note is None
 
 
@@ -214,8 +215,9 @@ def test_an_old_run_is_removed(tmp_path: Any) -> None:
 
 def test_a_folder_that_is_made_for_it(tmp_path: Any) -> None:
     path = tmp_path / "kept" / "work.duckdb"
-    with Workspace(path):
-        pass
+    with Workspace(path) as workspace:
+        assert not path.exists(), "it is made when it is needed"
+        workspace.query("FROM run")
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert (path.parent / ".gitignore").read_text() == "*\n"
 
