@@ -25,7 +25,7 @@ from runs import problem_of
 from sqlanon.evaluate import Workspace
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.evaluate.workspace import TAKEN
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
 
 
