@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -40,7 +40,7 @@ from sqlanon.engines import (
     open_source,
 )
 from sqlanon.errors import EngineError, PublishError, SchemeError, SqlanonError, UncoveredValueError
-from sqlanon.evaluate import Evaluator
+from sqlanon.evaluate import KEPT_DAYS, Evaluator, Workspace
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
@@ -90,7 +90,8 @@ def load(
 
     `connection` is an open DuckDB connection to use instead of the policy's own; it stays
     open. `data` is a DataFrame, an Arrow table or anything else with an Arrow stream, which is
-    read once, to use as the source. A `workspace` file keeps measurements for the next run.
+    read once, to use as the source. A `workspace` file keeps measurements for the next run, in
+    place of that of the policy.
     `workers` is the number of threads, by default one a processor.
     """
     if connection is not None and data is not None:
@@ -102,6 +103,9 @@ def load(
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
     data = None if data is None else held(data)
     origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
+    kept = checked.workspace
+    if workspace is None and kept is not None:
+        workspace = Path(kept.file)
     if workspace is not None:
         refuse_workspace(workspace, checked, origin)
     if data is not None:
@@ -116,10 +120,11 @@ def load(
             check_columns(checked, source)
             check_types(checked, source)
             population_source(checked, source)  # reports its mistakes before any work
+        tables = Workspace(workspace, KEPT_DAYS if kept is None else kept.days)
     except BaseException:
         source.engine.close()
         raise
-    return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
+    return Anonymizer(checked, source, origin, workspace=tables, workers=workers)
 
 
 def count_sql(
@@ -159,7 +164,7 @@ class Anonymizer:
         source: Source,
         origin: Origin | None = None,
         *,
-        workspace: str | Path | None = None,
+        workspace: Workspace | None = None,
         workers: int | None = None,
     ) -> None:
         self.policy = policy
@@ -178,15 +183,20 @@ class Anonymizer:
 
     def close(self) -> None:
         """Writes the workspace and closes everything that was opened here."""
-        try:
-            self._measurer.forget()
-        finally:
-            self.source.engine.close()
+        with ExitStack() as stack:
+            stack.callback(self.source.engine.close)
+            stack.callback(self.workspace.close)
+            stack.callback(self._measurer.forget)
 
     @property
     def source(self) -> Source:
         """The open source."""
         return self._measurer.source
+
+    @property
+    def workspace(self) -> Workspace:
+        """The tables of everything that was measured here."""
+        return self._measurer.workspace
 
     @property
     def histogram(self) -> Histogram:
@@ -293,7 +303,12 @@ class Anonymizer:
         several = len(wanted) > 1
         with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
             found = run.search_for_each(wanted)
-        return together(found, self.required_k) if several else found[0]
+        return self._noted(together(found, self.required_k) if several else found[0])
+
+    def _noted(self, result: SearchResult) -> SearchResult:
+        """A result with a note on a workspace that could not be used."""
+        note = self.workspace.note
+        return result if note is None else replace(result, notes=(*result.notes, note))
 
     def walk(self, document: object = None, *, seed: int | None = None) -> Walk:
         """A walk along reference directions, from the policy's start to its preference.
@@ -313,7 +328,18 @@ class Anonymizer:
         """
         if not isinstance(walk, Walk):
             raise refusal("walk", walk, "the walk that walk() returned")
-        return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
+        seconds = number_from("seconds", seconds, 0)
+        return self._noted(walked(self._measurer, walk, chosen, seconds))
+
+    def evaluations(self, query: str = "FROM evaluation", *, words: bool = False) -> pa.Table:
+        """What a SELECT over everything that was measured yields, also while a search runs.
+
+        The tables `run` and `measurement` and the view `evaluation` are in docs/evaluation.md.
+        With `words` a further column says what each scheme makes of the columns; it needs the
+        columns `run` and `scheme`, and is NULL for schemes of other data.
+        """
+        found = self.workspace.query(query)
+        return self._measurer.with_words(found) if words else found
 
     def utility(
         self,

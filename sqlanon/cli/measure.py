@@ -42,6 +42,9 @@ def measure(
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
         solution = anonymizer.measure(scheme, on_source=on_source)
         required = anonymizer.policy.section.privacy
+        note = anonymizer.workspace.note
+    if note is not None:
+        click.echo(f"note: {note}", err=True)
     if as_json:
         print_json(solution.to_dict())
     else:

@@ -129,6 +129,8 @@ def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
         used.append(Used(policy.folder / section.population.file, "the population of the policy"))
     if section.publish.file is not None:
         used.append(Used(policy.folder / section.publish.file, "where the policy publishes to"))
+    if policy.workspace is not None:
+        used.append(Used(Path(policy.workspace.file), "the workspace of the policy"))
     used += databases_of(policy)
     for name, column in section.columns.items():
         if isinstance(column.hierarchy, str):
@@ -155,5 +157,10 @@ def databases_of(policy: Policy) -> list[Used]:
 
 def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
     """Refuses a workspace that is something else, before it is opened or changed."""
-    refuse_used(path, files_of(policy, origin), "a workspace is a file of its own: name another")
+    others = [
+        used
+        for used in files_of(policy, origin)
+        if policy.workspace is None or used.path != Path(policy.workspace.file)
+    ]
+    refuse_used(path, others, "a workspace is a file of its own: name another")
     refuse_other_database(path)

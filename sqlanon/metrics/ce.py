@@ -23,6 +23,7 @@ class Ce(Metric):
     citation = "Iyengar, KDD 2002"
     needs_label = True
     sums: ClassVar[Mapping[str, str]] = {"minority_rows": "SUM(minority)"}
+    in_sql = "(suppressed + minority) / source_rows"
 
     def of(self, left: Remaining) -> Floats:
         if left.minority is None:

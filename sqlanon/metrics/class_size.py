@@ -21,6 +21,10 @@ class AverageClassSize(Metric):
 
     key, kind, title = "class_size", "loss", "class size"
     meaning = "average class size beside the whole table"
+    in_sql = """
+        (source_rows / (classes + CAST(suppressed > 0 AS INTEGER)) - 1)
+        / greatest(source_rows - 1, 1)
+    """
     citation = "LeFevre, DeWitt and Ramakrishnan, Mondrian, ICDE 2006"
 
     def of(self, left: Remaining) -> Floats:

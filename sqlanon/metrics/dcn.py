@@ -22,6 +22,8 @@ class Dcn(Metric):
     meaning, by_splits = "discernibility", True
     sums: ClassVar[Mapping[str, str]] = {"rows_squared": "SUM(n_rows * n_rows)"}
     citation = "Bayardo and Agrawal, ICDE 2005"
+    in_sql = "rows_squared + source_rows * suppressed"
+    scaled_in_sql = "dcn / CAST(source_rows AS DOUBLE) ** 2"
 
     def of(self, left: Remaining) -> Ints:
         return left.rows_squared + self.histogram.rows * left.suppressed

@@ -27,6 +27,8 @@ class Glm(Metric):
     key, kind, title, always, full_price = "glm", "loss", "GLM", True, True
     meaning = "general loss metric"
     citation = "Iyengar, KDD 2002"
+    in_sql = "suppressed * width + penalties[1]"
+    scaled_in_sql = "glm_share"
 
     def of(self, left: Remaining) -> Floats:
         total = left.suppressed * float(len(self.histogram.space.columns))
@@ -41,6 +43,11 @@ class Glm(Metric):
             "glm_share": (glm / (self.histogram.rows * len(columns))).round(DIGITS),
             "glm_units": glm_units(left, columns),
         }
+
+    @classmethod
+    def columns_in_sql(cls) -> dict[str, str]:
+        share = f"round(({cls.in_sql}) / (source_rows * width), 12)"
+        return {**super().columns_in_sql(), "glm_share": share}
 
     @classmethod
     def described(cls) -> dict[str, str]:

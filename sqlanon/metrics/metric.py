@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -77,6 +77,10 @@ class Metric(ABC):
                    columns `n_rows`, `people` and, with a label, `minority` of a class
     by_splits      Σ rows² of a class that splits into m parts falls to 1/m of it at most, and so
                    does the loss; lattice searches prune by that too
+    in_sql         the score over the columns of `remaining` in sql/workspace/evaluation.sql; None
+                   for one that follows from its cost alone
+    scaled_in_sql  the same on the scale from 0 to 1, over the columns of scores there; None where
+                   the score has that scale
     """
 
     key: ClassVar[str]
@@ -91,6 +95,8 @@ class Metric(ABC):
     full_price: ClassVar[bool] = False
     by_splits: ClassVar[bool] = False
     sums: ClassVar[Mapping[str, str]] = {}
+    in_sql: ClassVar[str | None] = None
+    scaled_in_sql: ClassVar[str | None] = None
 
     def __init__(self, histogram: Histogram) -> None:
         self.histogram = histogram
@@ -108,16 +114,26 @@ class Metric(ABC):
         """The scores of every scheme by name: one, except where a search needs it otherwise too."""
         return {self.key: self.of(left)}
 
-    def share_of_cost(self, left: Remaining, wholes: Sequence[int]) -> Floats:
-        """The mean cost of a cell, as a share of what it costs to release nothing of it.
+    @cached_property
+    def wholes(self) -> list[int]:
+        """By column what it costs to release nothing of a cell."""
+        return [column.size - 1 for column in self.histogram.space.columns]
 
-        `wholes` are these, one per column.
-        """
+    def share_of_cost(self, left: Remaining) -> Floats:
+        """The mean cost of a cell, as a share of what it costs to release nothing of it."""
+        wholes = self.wholes
         total = left.suppressed * float(len(wholes))
         # Column by column: a matrix product may round a scheme differently in another batch.
         for cost, whole in zip(left.costs[self.key].T, wholes, strict=True):
             total += cost / max(whole, 1)
         return np.asarray(total / (self.histogram.rows * len(wholes)))
+
+    @classmethod
+    def columns_in_sql(cls) -> dict[str, str]:
+        """The scores by name, as expressions over `remaining`."""
+        cost = f"penalties[list_position(costs, '{cls.key}')]"
+        share = f"(suppressed * width + {cost}) / (source_rows * width)"
+        return {cls.key: cls.in_sql or share}
 
     @classmethod
     def described(cls) -> dict[str, str]:

@@ -18,6 +18,7 @@ class Necd(Metric):
     key, kind, title, always = "necd", "bias", "NECD", True
     meaning = "class dispersion: privacy bias"
     citation = "Dewri, Ray, Ray and Whitley, GECCO 2009"
+    in_sql = "(k_max - k) / greatest(people - 1, 1)"
 
     def of(self, left: Remaining) -> Floats:
         return (left.k_max - left.k) / max(self.histogram.people - 1, 1)

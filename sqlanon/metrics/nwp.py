@@ -19,6 +19,7 @@ class Nwp(Metric):
     key, kind, title, always, full_price = "nwp", "loss", "NWP", True, True
     meaning = "normalized weighted penalty: information lost"
     citation = "Dewri, Ray, Ray and Whitley, GECCO 2009"
+    in_sql = "round((suppressed + weighted) / source_rows, 12)"
 
     def of(self, left: Remaining) -> Floats:
         columns = self.histogram.space.columns

@@ -24,6 +24,7 @@ from sqlanon.domain import (
     Unseen,
     marking_problems,
 )
+from sqlanon.evaluate import KEPT_DAYS
 from sqlanon.keys import Flag, Number, Scalar, Section, Whole, Words, about, refuse
 from sqlanon.metrics import METRICS, PreferenceSection
 from sqlanon.policy.search_keys import SearchSection, SuppressionSection
@@ -378,6 +379,15 @@ class Others(StrEnum):
 ABOUT_PRIVACY = about("What every class of the release must satisfy.")
 
 
+class WorkspaceSection(Section):
+    """Where measurements are kept between runs, and for how long."""
+
+    file: Annotated[str, about("A DuckDB file, which is made when it does not exist.")]
+    days: Annotated[
+        Whole, about("Days after which what a run measured is removed.", ge=1, le=36_500)
+    ] = KEPT_DAYS
+
+
 class PolicySection(Section):
     """What is known of a table and what its release must satisfy."""
 
@@ -406,6 +416,13 @@ class PolicySection(Section):
             "The memory of a DuckDB that sqlanon opens, such as 2GB.",
             "a size such as 500MB or 2GB",
             pattern=r"^[1-9][0-9]*(\.[0-9]+)?[MGT]i?B$",
+        ),
+    ] = None
+    workspace: Annotated[
+        str | WorkspaceSection | None,
+        about(
+            "A DuckDB file that keeps measurements for the next run.",
+            "the name of a file, or the keys file and days",
         ),
     ] = None
     publish: Annotated[PublishSection, about("Where the release goes and how it is made.")] = (
