@@ -11,14 +11,13 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-REQUIREMENT_FAILS = 3
-"""The exit status where a privacy requirement does not hold."""
+from sqlanon import exit_status as statuses
 
 
 class SqlanonError(Exception):
     """Root of all errors meant for the user."""
 
-    exit_status = 1
+    exit_status = statuses.ERROR
 
     def reworded(self, message: str) -> Self:
         """The same error with another message."""
@@ -50,7 +49,7 @@ class UncoveredValueError(DomainError):
     which are private data.
     """
 
-    exit_status = 4
+    exit_status = statuses.UNCOVERED_VALUES
     MOST_VALUES = 100
 
     def __init__(
@@ -73,7 +72,7 @@ class SchemeError(SqlanonError):
 class NoSolutionError(SchemeError):
     """A search found nothing that reaches the required privacy, so there is no scheme to use."""
 
-    exit_status = REQUIREMENT_FAILS
+    exit_status = statuses.REQUIREMENT_FAILS
 
 
 class SubjectError(SqlanonError):
@@ -95,7 +94,7 @@ class ArgumentError(SqlanonError):
     stand in their place.
     """
 
-    exit_status = 2
+    exit_status = statuses.WRONG_USAGE
 
 
 class EvaluationError(SqlanonError):
@@ -117,7 +116,7 @@ class PublishError(SqlanonError):
 class VerificationError(PublishError):
     """The staged release does not hold what the policy requires, so it was not published."""
 
-    exit_status = REQUIREMENT_FAILS
+    exit_status = statuses.REQUIREMENT_FAILS
 
 
 class CertificateError(SqlanonError):

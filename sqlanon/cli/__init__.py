@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from sqlanon.exit_status import INTERRUPTED
+
 
 def main() -> None:
     """The command `sqlanon`. Nothing heavy is imported before Ctrl-C can be answered."""
@@ -13,4 +15,4 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

@@ -29,7 +29,8 @@ from sqlanon.cli.options import Whole, json_option, print_json, showing_values
 from sqlanon.cli.output import Grid, Row, console, plain
 from sqlanon.domain import format_label
 from sqlanon.engines import Source
-from sqlanon.errors import REQUIREMENT_FAILS, ArgumentError
+from sqlanon.errors import ArgumentError
+from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.privacy import keys
 
 BAR = 30

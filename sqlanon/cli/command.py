@@ -17,6 +17,7 @@ import click
 import sqlanon
 from sqlanon.cli.options import end
 from sqlanon.errors import SqlanonError
+from sqlanon.exit_status import INTERRUPTED, NOT_WRITTEN
 
 COMMANDS = {
     "check": "Audit a table: k, class sizes, sensitive values, re-identification risks",
@@ -38,7 +39,6 @@ EPILOG = (
     "4 the data hold values that a declared domain does not cover, 5 done, but standard output "
     "cannot be written."
 )
-NOT_WRITTEN = 5
 
 
 class LazyGroup(click.Group):
@@ -128,7 +128,7 @@ def _run(done: list[str]) -> None:
         end(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        end("stopped", 130)
+        end("stopped", INTERRUPTED)
 
 
 class Stream(io.RawIOBase):

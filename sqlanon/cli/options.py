@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 import click
 
-from sqlanon.errors import REQUIREMENT_FAILS, UncoveredValueError
+from sqlanon.errors import UncoveredValueError
+from sqlanon.exit_status import REQUIREMENT_FAILS
 
 HINT = "--show-values lists the values, which are private data."
 

@@ -33,7 +33,8 @@ from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk_by_answers
 from sqlanon.counting import files_of
 from sqlanon.domain import format_label
-from sqlanon.errors import REQUIREMENT_FAILS, SearchError
+from sqlanon.errors import SearchError
+from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.files import RESULT, Used, refuse_to_replace
 from sqlanon.policy import SearchSection
 from sqlanon.search import METHODS, SearchResult
