@@ -9,7 +9,6 @@ import datetime as dt
 import math
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -134,8 +133,6 @@ def test_timestamps() -> None:
     domain = IntervalDomain.of_range("seen", Kind.TIMESTAMP, low, high, "month")
     assert domain.edges == (low, dt.datetime(2024, 2, 29, 6), high)
     assert domain.atom_label(0) == "[2024-01-30 06:00:00, 2024-02-29 06:00:00)"
-    assert domain.atom_of(dt.datetime(2024, 2, 29, 5, 59, 59, 999999)) == 0
-    assert domain.atom_of(dt.datetime(2024, 2, 29, 6)) == 1
 
 
 def test_number_of_intervals_is_bounded() -> None:
@@ -204,15 +201,3 @@ def test_granularity_of_dates(granularity: object) -> None:
         f"column 'c': granularity {granularity!r} of a date is not a number of days or one of "
         "day, week, month, quarter, year, decade"
     )
-
-
-@given(
-    st.lists(st.integers(-30, 30), min_size=2, max_size=9, unique=True).map(sorted),
-    st.integers(-35, 35),
-)
-def test_atom_of_by_scanning(ends: list[int], value: int) -> None:
-    found = [i for i, (low, high) in enumerate(pairwise(ends)) if low <= value < high]
-    if value == ends[-1]:
-        found = [len(ends) - 2]
-    domain = IntervalDomain("c", Kind.INTEGER, tuple(ends))
-    assert domain.atom_of(value) == (found[0] if found else None)
