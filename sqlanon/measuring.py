@@ -21,10 +21,10 @@ from sqlanon.counting import (
     sensitive_hierarchies,
     writings_of,
 )
-from sqlanon.domain import Batch, Histogram, Scheme, Space, SuppressedRows
+from sqlanon.domain import Histogram, Scheme, Space, SuppressedRows
 from sqlanon.engines import Source
 from sqlanon.errors import PolicyError
-from sqlanon.evaluate import Evaluator, ValueSets
+from sqlanon.evaluate import Evaluator, ValueSets, score_tree
 from sqlanon.metrics import (
     METRICS,
     Ints,
@@ -186,18 +186,35 @@ class Measurer:
 
     def measured(self, schemes: Sequence[Scheme]) -> list[Solution]:
         """The scores of schemes, each with the rows left out for the k that it was found for."""
-        batch = self.space.batch(schemes)
         wanted = [each.required_k or self.required_k for each in schemes]
         solutions: dict[int, Solution] = {}
         for k in sorted(set(wanted)):
-            rows = [i for i, its_k in enumerate(wanted) if its_k == k]
-            part = batch.take(rows)
+            rows = [i for i, own in enumerate(wanted) if own == k and schemes[i].tree is None]
+            if not rows:
+                continue
+            part = self.space.batch([schemes[i] for i in rows])
             with self._measuring_for(k) as evaluator:
                 scores, released = evaluator.score(part), evaluator.released_rows(part)
-            own = [schemes[i].required_k for i in rows]
-            found = self.solutions(part, scores, self.preference, own, released)
+            found = self.solutions([schemes[i] for i in rows], scores, self.preference, released)
             solutions |= zip(rows, found, strict=True)
+        for i, scheme in enumerate(schemes):
+            if scheme.tree is not None:
+                solutions[i] = self.measured_tree(scheme)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
+
+    def measured_tree(self, scheme: Scheme) -> Solution:
+        """The scores of a scheme with a cut tree."""
+        found = score_tree(
+            self.histogram,
+            scheme,
+            suppression=self.suppression_for(scheme.required_k or self.required_k),
+            label=self.policy.label,
+            models=self.models,
+            hierarchies=sensitive_hierarchies(self.policy, self.source),
+            further=further(),
+            workers=self._workers,
+        )
+        return self.solutions([scheme], found.scores, self.preference, [found.released])[0]
 
     @contextmanager
     def _measuring_for(self, k: int) -> Iterator[Evaluator]:
@@ -210,13 +227,12 @@ class Measurer:
 
     def solutions(
         self,
-        batch: Batch,
+        schemes: Sequence[Scheme],
         scores: Scores,
         preference: Preference | None,
-        required: Sequence[int | None],
         released: Sequence[Sequence[Ints]],
     ) -> list[Solution]:
-        """Solutions of schemes that were scored for the `required` k, None being the policy's.
+        """Solutions of schemes that were scored, each for its k.
 
         `released` has the released rows of every group, by scheme and column.
         """
@@ -227,13 +243,12 @@ class Measurer:
         section = self.policy.section
         marks = section.suppression.rows is SuppressedRows.MARK
         solutions, writings = [], writings_of(self.policy)
-        for i in range(len(batch)):
+        for i, scheme in enumerate(schemes):
             row = scores.row(i)
             row["ach"] = None if ach is None else float(ach[i])
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
             pairs = zip(self.models, scores.reached[i].tolist(), strict=True)
             reached = tuple(Reached(model, value) for model, value in pairs)
-            scheme = replace(batch.scheme(i), required_k=required[i])
             feasible = None
             if section.privacy is not None:
                 enough = bool(scores.k[i] >= k_of_release(self.policy, scheme))

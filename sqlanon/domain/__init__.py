@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
+from sqlanon.domain.cut_tree import CutTree, Run
 from sqlanon.domain.hierarchy import Hierarchy, Span
 from sqlanon.domain.histogram import (
     Codes,
@@ -47,6 +48,7 @@ from sqlanon.domain.presentation import (
 )
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import (
+    MULTIDIMENSIONAL,
     RECODING,
     VERSION,
     from_document,

@@ -65,12 +65,30 @@ def group_labels(
     if overstepped := column.beyond_limits(partition):
         raise SchemeError(f"column {column.name!r}: the partition {overstepped}")
     writer = _Writer(column, naming_level(column, partition), open_ends)
-    labels = [writer.label(start, stop) for start, stop in partition.runs]
+    return _distinct_labels(writer, partition.runs, null_label)
+
+
+def run_labels(
+    column: Column,
+    runs: Sequence[tuple[int, int]],
+    *,
+    open_ends: bool = False,
+    null_label: str | None = None,
+) -> tuple[str | None, ...]:
+    """One label per run of neighbouring atoms; runs are different and may overlap."""
+    return _distinct_labels(_Writer(column, column.min_level, open_ends), runs, null_label)
+
+
+def _distinct_labels(
+    writer: _Writer, runs: Sequence[tuple[int, int]], null_label: str | None
+) -> tuple[str | None, ...]:
+    column = writer.column
+    labels = [writer.label(start, stop) for start, stop in runs]
     # Spelled-out labels differ from each other, so every round spells out at least one more.
     while clashing := _repeated(labels):
         labels = [
             writer.spelled_out(start, stop) if label in clashing else label
-            for label, (start, stop) in zip(labels, partition.runs, strict=True)
+            for label, (start, stop) in zip(labels, runs, strict=True)
         ]
     if null_label is not None and None in labels:
         if null_label in labels:

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
+from sqlanon.evaluate.tree_scores import score_tree
 from sqlanon.evaluate.value_counts import ValueSets
 from sqlanon.evaluate.workspace import CONTENTS, is_workspace, refuse_other_database

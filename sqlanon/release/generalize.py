@@ -490,10 +490,10 @@ def written(item: Generalized, recipe: Order, mapping_name: str) -> Written:
     if keeps_values(item, recipe):
         return _kept(item, recipe, mapping_name)
     otherwise = _otherwise(item, recipe)
-    if _is_joined(item):
+    if is_joined(item):
         result = _joined(item, groups, otherwise, mapping_name, recipe)
     else:
-        result = _cases(item, groups, otherwise)
+        result = cases(item, groups, otherwise)
     if digits := decimal_digits(item):
         decimal = exp.DataType.build(f"DECIMAL({digits[0]}, {digits[1]})")
         outputs = tuple(exp.cast(output, decimal.copy()) for output in result.outputs)
@@ -510,7 +510,8 @@ def _otherwise(item: Generalized, recipe: Order) -> exp.Expr:
     return exp.Literal.string(top_cell(item) if hides_unseen(item, recipe) else NOT_IN_SCHEME)
 
 
-def _is_joined(item: Generalized) -> bool:
+def is_joined(item: Generalized) -> bool:
+    """Whether a column is looked up in a list, and not written as a CASE."""
     domain = item.column.domain
     by_intervals = item.by_intervals or item.spans is not None
     if not item.shown_runs or item.masks is not None:
@@ -535,7 +536,8 @@ def _kept(item: Generalized, recipe: Order, name: str) -> Written:
     return Written((kept,), _found(item, mapping), mapping)
 
 
-def _cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
+def cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
+    """A CASE with a branch for each group."""
     branches = [
         (in_group(item, *run), group)
         for run, group in zip(item.partition.runs, groups, strict=True)

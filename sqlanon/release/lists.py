@@ -20,9 +20,13 @@ from sqlanon.engines import Engine, has_nanoseconds
 from sqlanon.errors import CompileError, EngineError
 from sqlanon.release.generalize import MOST_WRITTEN, Mapping, written
 from sqlanon.release.order import Order
+from sqlanon.release.parts import Names
+from sqlanon.release.tree_sql import TreeSql
 from sqlanon.release.view_text import for_view
 from sqlanon.render import render_text
 
+MOST_OF_TREE = 1_000
+"""A list of more regions or splits of a cut tree is loaded: each has a number per column."""
 MOST_IN_VIEW = 50_000
 """A view is refused whose text would hold a longer list: it is parsed at every read."""
 
@@ -93,11 +97,15 @@ def with_named_lists(order: Order, *, guarded: bool = False) -> Order:
 
 def _long_lists(order: Order) -> Iterator[tuple[str, Mapping]]:
     for item in order.generalized:
-        if item.column.size <= MOST_WRITTEN:
+        if item.column.size <= MOST_WRITTEN or item.runs is not None:
             continue
         mapping = written(item, order, "list").mapping
         if mapping is not None and len(mapping.rows) > MOST_WRITTEN:
             yield item.name, mapping
+    if order.tree is not None:
+        for name, each in TreeSql(order, order.tree, Names(order.source)).lists:
+            if len(each.rows) > MOST_OF_TREE:
+                yield name, each
 
 
 @contextmanager

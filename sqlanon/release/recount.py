@@ -91,7 +91,7 @@ def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, flo
 
 def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
     """How many atoms each group holds, by what is released for it."""
-    sizes = [stop - start for start, stop in item.partition.runs]
+    sizes = [stop - start for start, stop in item.groups]
     return dict(zip(cells(item), sizes, strict=True))
 
 

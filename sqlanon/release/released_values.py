@@ -38,6 +38,7 @@ def keeps_values(item: Generalized, recipe: Order) -> bool:
     return (
         item.output is Output.LABEL
         and isinstance(item.column.domain, ValueDomain)
+        and item.runs is None
         and len(item.partition) == item.column.size
         and item.column.min_level == 0
         and item.null_label is None

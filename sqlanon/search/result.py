@@ -103,10 +103,8 @@ class Kept:
 def kept_of(scheme: Scheme, released: Sequence[Ints], rows: int) -> tuple[Kept, ...]:
     """What a scheme keeps of its columns, from the released rows of every group of `rows`."""
     return tuple(
-        _kept(column.name, column.size, partition.runs, by_group, rows)
-        for column, partition, by_group in zip(
-            scheme.columns, scheme.partitions, released, strict=True
-        )
+        _kept(column.name, column.size, runs, by_group, rows)
+        for column, runs, by_group in zip(scheme.columns, scheme.groups, released, strict=True)
     )
 
 
@@ -173,8 +171,7 @@ class Solution:
     def labels(self, name: str) -> tuple[str | None, ...]:
         """How the release writes the groups of a column; None is NULL."""
         writing = self.writings.get(name, Writing())
-        column = next(c for c in self.released.columns if c.name == name)
-        return writing.labels(column, self.released[name])
+        return writing.labels(*self.released.by_name[name])
 
     def released_labels(self, name: str) -> tuple[str | None, ...]:
         """As `labels`, of the groups that occur in the release.
@@ -218,7 +215,13 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        shown = ("columns", "required_k", *(["domains"] if self.scheme.given is not None else []))
+        recoding = [] if self.scheme.tree is None else ["recoding", "tree"]
+        shown = (
+            *recoding,
+            "columns",
+            "required_k",
+            *(["domains"] if self.scheme.given is not None else []),
+        )
         scheme = {key: document[key] for key in shown if key in document}
         scores = {name: self.scores[name] for name in descriptions() if name in self.scores}
         models = {"models": [each.to_dict() for each in self.models]} if self.models else {}

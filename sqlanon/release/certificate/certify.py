@@ -182,7 +182,7 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         role="quasi",
         treatment=Treatment.GENERALIZED,
         released_as=item.released_names,
-        groups=len(item.partition.runs),
+        groups=len(item.groups),
         values=item.column.size,
         labels=tuple(cell_text(group) for group in cells(item)),
         groups_released=held.groups,
