@@ -54,7 +54,7 @@ class Measurer:
         self.policy = policy
         self.source = source
         self._workspace = workspace
-        self._workers = workers
+        self.workers = workers
 
     def forget(self) -> None:
         """Lets go what was counted, because it is no longer needed or no longer true."""
@@ -181,7 +181,7 @@ class Measurer:
             hierarchies=sensitive_hierarchies(self.policy, self.source),
             further=further,
             workspace=self._workspace,
-            workers=self._workers,
+            workers=self.workers,
         )
 
     def measured(self, schemes: Sequence[Scheme]) -> list[Solution]:
@@ -202,7 +202,7 @@ class Measurer:
                 solutions[i] = self.measured_tree(scheme)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
 
-    def measured_tree(self, scheme: Scheme) -> Solution:
+    def measured_tree(self, scheme: Scheme, preference: Preference | None = None) -> Solution:
         """The scores of a scheme with a cut tree."""
         found = score_tree(
             self.histogram,
@@ -212,9 +212,10 @@ class Measurer:
             models=self.models,
             hierarchies=sensitive_hierarchies(self.policy, self.source),
             further=further(),
-            workers=self._workers,
+            workers=self.workers,
         )
-        return self.solutions([scheme], found.scores, self.preference, [found.released])[0]
+        preference = preference or self.preference
+        return self.solutions([scheme], found.scores, preference, [found.released])[0]
 
     @contextmanager
     def _measuring_for(self, k: int) -> Iterator[Evaluator]:

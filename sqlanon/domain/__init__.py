@@ -48,9 +48,8 @@ from sqlanon.domain.presentation import (
 )
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import (
-    MULTIDIMENSIONAL,
-    RECODING,
     VERSION,
+    Recoding,
     from_document,
     listed_values,
     mentions_null,

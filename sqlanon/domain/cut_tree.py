@@ -183,7 +183,7 @@ class CutTree:
     def region_of(self, codes: npt.NDArray[np.integer]) -> Ints:
         """The number of the region of every tuple of atoms, a row per tuple."""
         at_node = np.full(len(codes), ROOT, dtype=np.int64)
-        for split in self.levels:
+        for split in map(np.sort, self.levels):
             place = np.searchsorted(self.node[split], at_node)
             place[place == len(split)] = 0
             here = np.flatnonzero(self.node[split][place] == at_node)

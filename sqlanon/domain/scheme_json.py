@@ -29,6 +29,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,14 @@ VERSION = 3
 Version 3 has the form `runs`. Version 1 had no format, and listed NULL among the values.
 """
 
-RECODING = "global"
-MULTIDIMENSIONAL = "multidimensional"
+
+class Recoding(StrEnum):
+    """Whether a label means the same in the whole table, or what a cut tree says."""
+
+    GLOBAL = "global"
+    MULTIDIMENSIONAL = "multidimensional"
+
+
 FORMS = {
     "cuts": {"null"},
     "groups": set(),
@@ -69,7 +76,7 @@ def to_document(scheme: Scheme) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": SCHEME_FORMAT,
         "version": VERSION,
-        "recoding": RECODING if tree is None else MULTIDIMENSIONAL,
+        "recoding": str(Recoding.GLOBAL if tree is None else Recoding.MULTIDIMENSIONAL),
         "columns": {c.name: _written(c, p) for c, p, runs in parts if runs is None},
     }
     if tree is not None:
@@ -115,15 +122,15 @@ def upgraded(document: Any, origin: str = "scheme") -> dict[str, Any]:
     if not isinstance(document, Mapping):
         document = {}
     version = version_of(document, SCHEME_FORMAT, VERSION, origin, SchemeError)
-    recoding = document.get("recoding", RECODING)
-    if recoding not in (RECODING, MULTIDIMENSIONAL):
+    recoding = document.get("recoding", Recoding.GLOBAL)
+    if recoding not in (Recoding.GLOBAL, Recoding.MULTIDIMENSIONAL):
         raise SchemeError(
-            f"{origin}: recoding {recoding!r} is not supported; this sqlanon reads {RECODING!r} "
-            f"and {MULTIDIMENSIONAL!r}"
+            f"{origin}: recoding {recoding!r} is not supported; this sqlanon reads "
+            + " and ".join(repr(str(each)) for each in Recoding)
         )
-    if (recoding == MULTIDIMENSIONAL) != ("tree" in document):
+    if (recoding == Recoding.MULTIDIMENSIONAL) != ("tree" in document):
         raise SchemeError(
-            f"{origin}: a tree goes with recoding {MULTIDIMENSIONAL!r}, and only there"
+            f"{origin}: a tree goes with recoding 'multidimensional', and with no other"
         )
     if not isinstance(document.get("columns"), Mapping):
         raise SchemeError(
@@ -437,7 +444,7 @@ def read_document(reference: str | Path) -> dict[str, Any]:
             raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
         return upgraded(read_json(path, SchemeError), str(reference))
     parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
-    parts |= {"recoding": result.get("recoding", RECODING)}
+    parts |= {"recoding": result.get("recoding", Recoding.GLOBAL)}
     named = ("recoding", "columns", "tree", "required_k")
     parts |= {key: solution[key] for key in named if key in solution}
     return upgraded(parts, str(reference))

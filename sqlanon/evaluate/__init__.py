@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sqlanon.evaluate.best_cuts import BestCuts, CutColumn
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.tree_scores import score_tree
-from sqlanon.evaluate.value_counts import ValueSets
+from sqlanon.evaluate.value_counts import Demands, ValueSets
 from sqlanon.evaluate.workspace import CONTENTS, is_workspace, refuse_other_database

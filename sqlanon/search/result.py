@@ -12,8 +12,8 @@ import numpy as np
 
 from sqlanon.documents import RESULT_FORMAT
 from sqlanon.domain import (
-    RECODING,
     VERSION,
+    Recoding,
     Scheme,
     Writing,
     Writings,
@@ -215,9 +215,9 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        recoding = [] if self.scheme.tree is None else ["recoding", "tree"]
+        tree = [] if self.scheme.tree is None else ["tree"]
         shown = (
-            *recoding,
+            *tree,
             "columns",
             "required_k",
             *(["domains"] if self.scheme.given is not None else []),
@@ -381,13 +381,18 @@ class SearchResult:
         to_k = float(self.required_k - (solution.scores["k"] or 0))
         return max(to_k, solution.shortfall), to_k
 
+    @property
+    def _recoding(self) -> Recoding:
+        trees = [each for each in self.solutions if each.scheme.tree is not None]
+        return Recoding.MULTIDIMENSIONAL if trees else Recoding.GLOBAL
+
     def to_dict(self) -> dict[str, Any]:
         """The document of a result file."""
         columns = self.solutions[0].scheme.columns if self.solutions else ()
         return {
             "format": RESULT_FORMAT,
             "version": VERSION,
-            "recoding": RECODING,
+            "recoding": str(self._recoding),
             "policy": self.policy,
             "policy_parts": dict(self.policy_parts),
             "method": self.method,

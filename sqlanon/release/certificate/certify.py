@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts
 from sqlanon.documents import first_mistake
-from sqlanon.domain import Generalized, cell_text, cells
+from sqlanon.domain import Generalized, Recoding, cell_text, cells
 from sqlanon.errors import CertificateError
 from sqlanon.release.certificate.document import (
     BandEntry,
@@ -92,7 +92,7 @@ def certify(
                 "python": platform.python_version(),
             },
             policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
-            scheme=SchemeEntry(fingerprint=order.scheme),
+            scheme=SchemeEntry(fingerprint=order.scheme, recoding=_recoding(order)),
             source=SourceEntry(rows=source.rows, people=source.people, name=order.name),
             columns=tuple(_columns(order, facts, losses)),
             privacy=privacy_entry(
@@ -189,6 +189,10 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         largest_share=held.largest,
         loss=min(loss, 1.0),
     )
+
+
+def _recoding(order: Order) -> Recoding:
+    return Recoding.GLOBAL if order.tree is None else Recoding.MULTIDIMENSIONAL
 
 
 def _homogeneity(order: Order) -> HomogeneityEntry | None:
