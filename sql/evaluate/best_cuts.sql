@@ -1,5 +1,6 @@
 -- reads:  open_rows, one row per atom tuple of a node that may still be cut: the segment of its
---         value in every column (v0, v1, …), and what is counted of it; bounds, by node and
+--         value in every column (v0, v1, …), and what is counted of it; open_movers, where people
+--         have rows in several tuples, these rows with their person; bounds, by node and
 --         column, the atoms low..high-1 of the node; edges, by column and segment its first atom;
 --         columns, by column what an atom costs a row, and the segment of NULL, or -1
 -- yields: per node the cut that takes most off the loss, if one leaves both sides large enough and
@@ -15,6 +16,26 @@ WITH segments AS (  -- every segment of every column in every node, in one scan
   FROM open_rows
   GROUP BY GROUPING SETS ({{ sets | cells }})
 ),
+{% if moves %}
+each_person AS (    -- of those who have rows in several tuples: where their rows begin and end
+  SELECT
+    node,
+    mover,
+    {{ first_and_last | columns }}
+  FROM open_movers
+  GROUP BY node, mover
+),
+moving AS (         -- a person is before a cut from the first of their rows on, after it to the last
+  SELECT node, col, segment, SUM(n_first)::BIGINT AS n_first, SUM(n_last)::BIGINT AS n_last
+  FROM (
+{% for j in places %}
+    {% if not loop.first %}UNION ALL {% endif %}SELECT node, {{ j }} AS col, first_{{ j }} AS segment, 1 AS n_first, 0 AS n_last FROM each_person
+    UNION ALL SELECT node, {{ j }}, last_{{ j }}, 0, 1 FROM each_person
+{% endfor %}
+  ) AS ends
+  GROUP BY ALL
+),
+{% endif %}
 sides AS (          -- what lies on either side of a cut after each segment
   SELECT
     node,
@@ -24,6 +45,9 @@ sides AS (          -- what lies on either side of a cut after each segment
     MAX(segment) OVER (PARTITION BY node, col) AS highest,
     {{ before_and_after | columns }}
   FROM segments
+{% if moves %}
+  LEFT JOIN moving USING (node, col, segment)
+{% endif %}
   WINDOW
     up AS (PARTITION BY node, col ORDER BY segment),
     before AS (

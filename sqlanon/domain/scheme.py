@@ -76,6 +76,11 @@ class Scheme:
         )
 
     @property
+    def cut_tree(self) -> CutTree | None:
+        """The tree, if it cuts a column."""
+        return self.tree if self.tree is not None and self.tree.cut_columns else None
+
+    @property
     def _runs(self) -> tuple[tuple[Run, ...] | None, ...]:
         """By column the runs of the tree; None where it does not cut the column."""
         tree = self.tree

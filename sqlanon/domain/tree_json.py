@@ -65,7 +65,7 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
     """The tree that the splits of a document mean for these columns."""
     if not isinstance(document, Mapping):
         raise SchemeError(
-            f'{origin}: tree: expected splits, such as {{"1": ["age", "<", 40, 2, 3]}}'
+            f'{origin}: tree: expected splits by node, such as {{"1": ["age", "<", 40, 2, 3]}}'
         )
     places = {column.name: j for j, column in enumerate(columns)}
     codes = [_codes(column) for column in columns]

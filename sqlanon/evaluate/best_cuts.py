@@ -8,7 +8,7 @@ satisfies the models, is computed as for other schemes, on prefix sums over the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,7 @@ from sqlanon.render import NATIVE, render
 PRICES = 2**30
 """What a row costs that tells nothing: the prices of atoms are whole numbers of this unit."""
 BEFORE, AFTER = "before", "after"
+ROWS, MOVERS = "open_rows", "open_movers"
 
 
 @dataclass(frozen=True)
@@ -92,20 +93,19 @@ class BestCuts:
                 break
             chosen = growing.cut(found, self._k)
             self._table("chosen", chosen)
-            self._run(f"CREATE OR REPLACE TABLE next_rows AS\n{self._cut_rows}")
-            self._run("DROP TABLE open_rows")
-            self._run("ALTER TABLE next_rows RENAME TO open_rows")
+            self._cut_rows(ROWS, self._kinds)
+            if self._moves:
+                self._cut_rows(MOVERS, ["mover"])
             if not goes_on(growing.nodes):
                 break
         return growing.tree()
 
     def _load(self, growing: _Growing) -> None:
         codes, counters = self._counted
-        segments = {
-            f"v{j}": (np.searchsorted(each.starts, codes[:, j], side="right") - 1).astype(np.int32)
-            for j, each in enumerate(self._columns)
-        }
+        segments = self._segments(codes)
         rows = {"node": growing.node_of(codes), **segments, **counters}
+        if self._moves:
+            self._load_movers(growing)
         self._connection.register("incoming", rows)
         keys = ["node", *segments]
         grouped = render("evaluate/open_rows.sql", dialect=NATIVE, keys=keys, counted=self._added)
@@ -119,6 +119,23 @@ class BestCuts:
         names = ("col", "segment", "atom")
         self._table("edges", dict(zip(names, np.array(edges, dtype=np.int64).T, strict=True)))
         self._table("columns", self._column_table)
+
+    def _segments(self, codes: Ints) -> dict[str, npt.NDArray[np.integer]]:
+        return {
+            f"v{j}": (np.searchsorted(each.starts, codes[:, j], side="right") - 1).astype(np.int32)
+            for j, each in enumerate(self._columns)
+        }
+
+    @property
+    def _moves(self) -> bool:
+        """Whether people have rows in several tuples, so that they cannot be added up."""
+        return self._histogram.tally.has_movers
+
+    def _load_movers(self, growing: _Growing) -> None:
+        tally = self._histogram.tally
+        codes = tally.codes[tally.mover >= 0].astype(np.int64)
+        movers = {"node": growing.node_of(codes), **self._segments(codes)}
+        self._table(MOVERS, movers | {"mover": tally.mover[tally.mover >= 0]})
 
     @property
     def _column_table(self) -> dict[str, Ints]:
@@ -180,6 +197,19 @@ class BestCuts:
         if self._judge is not None:
             unpacked, measured = self._judge.unpacked, self._judge.statistics
             violated = self._judge.violated
+        added = {
+            f"{side}_{name}": bigint(
+                exp.Window(this=kind(this=column(name)), alias=exp.to_identifier(side))
+            )
+            for side in (BEFORE, AFTER)
+            for name, kind in self._kinds.items()
+        }
+        if self._moves:
+            unpacked = {**unpacked, "size": unpacked["size"] + column("moving")}
+            for side, ends in ((BEFORE, "n_first"), (AFTER, "n_last")):
+                people = exp.Coalesce(this=column(ends), expressions=[exp.convert(0)])
+                total = exp.Window(this=exp.Sum(this=people), alias=exp.to_identifier(side))
+                added[f"{side}_moving"] = bigint(total)
         both = [_of_side(violated, side) for side in (BEFORE, AFTER)]
         return render(
             "evaluate/best_cuts.sql",
@@ -187,37 +217,34 @@ class BestCuts:
             column=exp.Case(ifs=[exp.If(this=is_grouped[j], true=number[j]) for j in places]),
             segment=exp.func("COALESCE", *(column(f"v{j}") for j in places)),
             counted=self._added,
-            sets=[exp.Tuple(expressions=[column("node"), column(f"v{j}")]) for j in places],
-            before_and_after={
-                f"{side}_{name}": bigint(
-                    exp.Window(
-                        this=kind(this=column(name)), over=None, alias=exp.to_identifier(side)
-                    )
-                )
-                for side in (BEFORE, AFTER)
-                for name, kind in self._kinds.items()
+            moves=self._moves,
+            places=list(places),
+            first_and_last={
+                f"{name}_{j}": kind(this=column(f"v{j}"))
+                for j in places
+                for name, kind in (("first", exp.Min), ("last", exp.Max))
             },
+            sets=[exp.Tuple(expressions=[column("node"), column(f"v{j}")]) for j in places],
+            before_and_after=added,
             unpacked=self._sides(unpacked),
             measured=self._sides(measured) or {"is_measured": exp.true()},
             violated=exp.or_(*both),
         )
 
-    @cached_property
-    def _cut_rows(self) -> str:
+    def _cut_rows(self, table: str, kept: Iterable[str]) -> None:
+        """Moves the rows of a table to their new nodes."""
         places = range(len(self._columns))
         segment = exp.Case(
             this=column("col", "chosen"),
-            ifs=[
-                exp.If(this=exp.Literal.number(j), true=column(f"v{j}", "open_rows"))
-                for j in places
-            ],
+            ifs=[exp.If(this=exp.Literal.number(j), true=column(f"v{j}", table)) for j in places],
         )
-        return render(
-            "evaluate/cut_rows.sql",
-            dialect=NATIVE,
-            segment=segment,
-            kept=[*(f"v{j}" for j in places), *self._kinds],
+        names = [*(f"v{j}" for j in places), *kept]
+        moved = render(
+            "evaluate/cut_rows.sql", dialect=NATIVE, table=table, segment=segment, kept=names
         )
+        self._run(f"CREATE OR REPLACE TABLE next_rows AS\n{moved}")
+        self._run(f"DROP TABLE {table}")
+        self._run(f"ALTER TABLE next_rows RENAME TO {table}")
 
     def _table(self, name: str, columns: Mapping[str, object]) -> None:
         self._connection.register("incoming", dict(columns))

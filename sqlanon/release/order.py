@@ -416,7 +416,7 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
         policy=policy.fingerprint,
         scheme=scheme.fingerprint,
         standard=not source.engine.can.asof_join,
-        tree=scheme.tree,
+        tree=scheme.cut_tree,
     )
 
 

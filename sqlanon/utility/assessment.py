@@ -286,4 +286,4 @@ def order_to_assess(policy: Policy, source: Source, scheme: Scheme) -> Order:
         return order_of(policy, source, scheme)
     items = [item_of(policy, info, scheme.by_name.get(info.name)) for info in source.columns]
     kept = tuple(item for item in items if item is not None)
-    return Order(source.relation, kept, k=1, tree=scheme.tree)
+    return Order(source.relation, kept, k=1, tree=scheme.cut_tree)
