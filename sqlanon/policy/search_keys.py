@@ -128,8 +128,10 @@ class SearchSection(Section):
         }
         method = method_of(given)
         settings, wrong = _judged({k: v for k, v in given.items() if k not in common}, method)
-        wrong += _mistakes_in_common(common, method)
-        wrong += _mistakes_with_a_tree(given)
+        if given.get("recoding") == Recoding.MULTIDIMENSIONAL:
+            wrong += _mistakes_with_a_tree(given)
+        else:
+            wrong += _mistakes_in_common(common, method)
         settled = {each["loc"][0] for each in wrong}
         try:
             section = build({k: v for k, v in common.items() if k not in settled} | settings)
@@ -253,11 +255,10 @@ _LOSSES_OF_TREES = ("nwp", "glm")
 
 def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
     """What does not go with multidimensional recoding, which has one search."""
-    if given.get("recoding") != Recoding.MULTIDIMENSIONAL:
-        return
     loss = given.get("loss")
+    known = {*SearchSection.model_fields, *(key for each in METHODS.values() for key in each.keys)}
     for key, value in given.items():
-        if key in SearchSection.model_fields and key not in _OF_TREES and value is not None:
+        if key in known and key not in _OF_TREES and value is not None:
             yield _said(key, value, "goes with recoding global; leave it out")
     if isinstance(loss, str) and loss in losses() and loss not in _LOSSES_OF_TREES:
         have = " or ".join(_LOSSES_OF_TREES)
