@@ -41,6 +41,7 @@ LINKING = [
             "SECURITY.md",
             "examples/adult/README.md",
             "hierarchies/adult/README.md",
+            "sql/README.md",
         )
     ),
 ]
