@@ -28,7 +28,7 @@ from sqlanon.cli.signals import ending_on_sigterm
 from sqlanon.domain import Scheme, from_levels
 from sqlanon.errors import PublishError
 from sqlanon.files import RESULT, refuse_to_replace
-from sqlanon.release import Release
+from sqlanon.release.pipeline import Release
 from sqlanon.search import SearchResult, Solution
 
 STEPS = (

@@ -25,7 +25,7 @@ from sqlanon.search import (
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
-    from sqlanon.release import Release
+    from sqlanon.release.pipeline import Release
     from sqlanon.utility import Utility
 
 

@@ -90,8 +90,8 @@ class Generalized:
     in_view     whether its SQL is read by whoever reads the release, so that it must name no
                 observed value which no label shows
     shown       the groups that such SQL may name, by their numbers; None for all
-    runs        what the regions of a cut tree have of the column; None without a tree. The
-                partition has the groups that no split parts
+    boxes       the runs of atoms that the regions of a cut tree have of the column; None without
+                a tree. The partition has the groups that no split parts
     """
 
     column: Column
@@ -103,7 +103,7 @@ class Generalized:
     form: Form = Form.AUTO
     in_view: bool = False
     shown: frozenset[int] | None = None
-    runs: tuple[Run, ...] | None = None
+    boxes: tuple[Run, ...] | None = None
 
     @cached_property
     def name(self) -> str:
@@ -118,11 +118,29 @@ class Generalized:
     @property
     def groups(self) -> tuple[Run, ...]:
         """The atoms of everything that is released for the column, in the order of `cells`."""
-        return self.partition.runs if self.runs is None else self.runs
+        return self.runs if self.boxes is None else self.boxes
+
+    @cached_property
+    def width(self) -> int:
+        """Number of the column's atoms other than NULL."""
+        return self.column.domain.width
+
+    @cached_property
+    def has_nanoseconds(self) -> bool:
+        """Whether its values are moments finer than microseconds."""
+        return has_nanoseconds(self.type)
+
+    @cached_property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The groups as half-open ranges of atoms."""
+        return self.partition.runs
 
     @cached_property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
-        """What `cells` answers; a wide column has very many."""
+        """For each group what is released for it: one value, or its two bounds.
+
+        Made once: a wide column has very many.
+        """
         return _cells(self)
 
     @cached_property
@@ -149,7 +167,7 @@ class Generalized:
         None for a group that is one value; and None at all where groups go by their values. So
         do they in a column with a time zone, and where an end is no value of the column's type.
         """
-        if self.output is not Output.LABEL or has_time_zone(self.type) or self.runs is not None:
+        if self.output is not Output.LABEL or has_time_zone(self.type) or self.boxes is not None:
             return None
         spans = group_spans(self.column, self.partition)
         if has_nanoseconds(self.type) and spans is not None:
@@ -220,11 +238,6 @@ def _is_in_nanoseconds(end: Value) -> bool:
     return isinstance(end, dt.datetime) and _NANOSECONDS[0] <= end <= _NANOSECONDS[1]
 
 
-def cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
-    """For each group what is released for it: one value, or its two bounds."""
-    return item.cells
-
-
 def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     if item.output is Output.LABEL:
         labels = _labels(item)
@@ -244,11 +257,11 @@ def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _labels(item: Generalized) -> tuple[str | None, ...]:
-    if item.runs is None:
+    if item.boxes is None:
         return group_labels(
             item.column, item.partition, open_ends=item.open_ends, null_label=item.null_label
         )
-    return run_labels(item.column, item.runs, open_ends=item.open_ends, null_label=item.null_label)
+    return run_labels(item.column, item.boxes, open_ends=item.open_ends, null_label=item.null_label)
 
 
 def _numbers(item: Generalized, domain: IntervalDomain, start: int, stop: int) -> tuple[Cell, ...]:
@@ -292,10 +305,10 @@ def _middle(low: Value, high: Value, kind: Kind) -> Value:
 def top_cell(item: Generalized) -> str:
     """The label of a value that belongs to no group, where such values are to be hidden."""
     top = _top_label(item)
-    for (start, stop), (label, *_) in zip(item.partition.runs, cells(item), strict=True):
+    for (start, stop), (label, *_) in zip(item.runs, item.cells, strict=True):
         # A lone value is everything only where its label is not the value itself.
-        several = item.column.domain.width > 1 or item.column.min_level > 0
-        everything = start == 0 and stop >= item.column.domain.width and several
+        several = item.width > 1 or item.column.min_level > 0
+        everything = start == 0 and stop >= item.width and several
         if label == top and not everything:
             raise CompileError(
                 f"column {item.name!r}: the top label {top!r} is also the label of a group; choose "
@@ -316,9 +329,9 @@ def takes_unseen(item: Generalized, unseen: Unseen) -> bool:
     """
     if unseen is not Unseen.TOP or item.output is not Output.LABEL:
         return False
-    width = item.column.domain.width
-    has_all = 0 < width <= item.partition.runs[0][1]
-    return has_all and cells(item)[0] == (_top_label(item),)
+    width = item.width
+    has_all = 0 < width <= item.runs[0][1]
+    return has_all and item.cells[0] == (_top_label(item),)
 
 
 @dataclass(frozen=True)
@@ -330,7 +343,7 @@ class Writing:
     null_label: str | None = None
 
     def labels(
-        self, column: Column, partition: Partition, runs: tuple[Run, ...] | None = None
+        self, column: Column, partition: Partition, boxes: tuple[Run, ...] | None = None
     ) -> tuple[str | None, ...]:
         """One text a group, as the release will have it; None is NULL.
 
@@ -343,12 +356,12 @@ class Writing:
             output=self.output,
             open_ends=opens_ends(self.open_ends, column),
             null_label=self.null_label,
-            runs=runs,
+            boxes=boxes,
         )
         try:
-            return tuple(cell_text(group) for group in cells(item))
+            return tuple(cell_text(group) for group in item.cells)
         except (CompileError, SchemeError):
-            return group_labels(column, partition) if runs is None else run_labels(column, runs)
+            return group_labels(column, partition) if boxes is None else run_labels(column, boxes)
 
 
 Writings = Mapping[str, Writing]

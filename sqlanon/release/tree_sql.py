@@ -44,8 +44,16 @@ from sqlanon.release.generalize import (
     value_of,
 )
 from sqlanon.release.order import Order
-from sqlanon.release.parts import Names, aliased, list_cte, named, named_queries, of, unlike
-from sqlanon.release.rows import read_from
+from sqlanon.release.rows import (
+    Names,
+    aliased,
+    list_cte,
+    named,
+    named_queries,
+    of,
+    read_from,
+    unlike,
+)
 from sqlanon.render import query
 
 MOST_READ = 40

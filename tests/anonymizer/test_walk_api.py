@@ -169,12 +169,3 @@ def test_every_member_is_described(kind: type, heading: str) -> None:
     (section,) = (part for part in parts if part.startswith(f"{heading}"))
     members = {name for name in [*dir(kind), *kind.__annotations__] if not name.startswith("_")}
     assert not [name for name in members if not re.search(rf"`{name}\b", section)]
-
-
-def test_the_former_names_warn(anonymizer: sqlanon.Anonymizer) -> None:
-    with pytest.warns(DeprecationWarning, match=r"explore\(\) is now walk\(\)") as caught:
-        walk = anonymizer.explore(seed=3)
-    assert caught[0].filename == __file__
-    walk.step()
-    with pytest.warns(DeprecationWarning, match=r"explored\(\) is now walked\(\)"):
-        assert anonymizer.explored(walk).solutions
