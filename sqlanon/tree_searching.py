@@ -10,6 +10,7 @@ from sqlanon.counting import DEFAULT_PREFERENCE, sensitive_hierarchies
 from sqlanon.domain import Recoding
 from sqlanon.errors import ArgumentError
 from sqlanon.measuring import Measurer
+from sqlanon.release import refuse_with_tree
 from sqlanon.search import SearchResult, Watch, cut_tree, together
 from sqlanon.searching import NO_PRIVACY, alphabetical
 
@@ -28,6 +29,7 @@ def search_trees(
     measurer: Measurer, wanted: Sequence[int], seed: int, watch: Watch
 ) -> SearchResult:
     """The best tree that was found for every k; `wanted` is ascending."""
+    refuse_with_tree(measurer.policy)
     found = [_search_for(measurer, k, seed, watch) for k in wanted]
     return together(found, measurer.required_k) if len(found) > 1 else found[0]
 

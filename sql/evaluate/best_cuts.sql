@@ -28,10 +28,16 @@ each_person AS (    -- of those who have rows in several tuples: where their row
 moving AS (         -- a person is before a cut from the first of their rows on, after it to the last
   SELECT node, col, segment, SUM(n_first)::BIGINT AS n_first, SUM(n_last)::BIGINT AS n_last
   FROM (
-{% for j in places %}
-    {% if not loop.first %}UNION ALL {% endif %}SELECT node, {{ j }} AS col, first_{{ j }} AS segment, 1 AS n_first, 0 AS n_last FROM each_person
-    UNION ALL SELECT node, {{ j }}, last_{{ j }}, 0, 1 FROM each_person
-{% endfor %}
+    SELECT
+      node,
+      UNNEST({{ numbers | sql }}) AS col,
+      UNNEST({{ first | sql }}) AS segment,
+      1 AS n_first,
+      0 AS n_last
+    FROM each_person
+    UNION ALL
+    SELECT node, UNNEST({{ numbers | sql }}), UNNEST({{ last | sql }}), 0, 1
+    FROM each_person
   ) AS ends
   GROUP BY ALL
 ),

@@ -218,7 +218,9 @@ class BestCuts:
             segment=exp.func("COALESCE", *(column(f"v{j}") for j in places)),
             counted=self._added,
             moves=self._moves,
-            places=list(places),
+            numbers=exp.Array(expressions=list(number.values())),
+            first=exp.Array(expressions=[column(f"first_{j}") for j in places]),
+            last=exp.Array(expressions=[column(f"last_{j}") for j in places]),
             first_and_last={
                 f"{name}_{j}": kind(this=column(f"v{j}"))
                 for j in places

@@ -328,13 +328,13 @@ def _refuse_no_privacy(policy: Policy) -> None:
         )
 
 
-def _refuse_with_tree(policy: Policy, models: Sequence[Model]) -> None:
+def refuse_with_tree(policy: Policy) -> None:
     """Refuses what a release by the regions of a cut tree does not support."""
     publish = policy.section.publish
     refused = {
         "publish.mode: view": publish.mode is Mode.VIEW,
         "publish.unseen: top": publish.unseen is Unseen.TOP,
-        "privacy.k_map": any(model.needs_population for model in models),
+        "population": policy.section.population is not None,
     }
     for key, is_there in refused.items():
         if is_there:
@@ -358,7 +358,7 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     models = models_of(policy, source)
     if scheme.tree is not None:
-        _refuse_with_tree(policy, models)
+        refuse_with_tree(policy)
     population, notes = None, list[str]()
     if any(model.needs_population for model in models):
         population = population_source(policy, source)
