@@ -138,7 +138,6 @@ def result_of(
         evaluations=effort,
         seconds=seconds,
         stopped=outcome.stopped,
-        reproducible=outcome.reproducible,
         notes=notes,
         policy=policy.fingerprint,
         source=measurer.account_of_source(),

@@ -15,8 +15,7 @@ from small_table import SCHEME, changed, write_folder
 
 import sqlanon
 from sqlanon.errors import ArgumentError, NoSolutionError, SearchError
-from sqlanon.search.walk.reference_direction import Walk
-from sqlanon.search.walk.steps import Step, Visit
+from sqlanon.search.walk.reference_direction import Step, Visit, Walk
 
 PYTHON = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 SEARCH = {"method": "reference-direction", "points": 2}
