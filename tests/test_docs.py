@@ -141,6 +141,7 @@ PUBLIC = [
     sqlanon.SearchResult,
     sqlanon.Solution,
     sqlanon.Utility,
+    sqlanon.Verification,
     sqlanon.Watch,
 ]
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from sqlanon.evaluate.account import Search
 from sqlanon.evaluate.best_cuts import BestCuts, CutColumn
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.tree_scores import score_tree
 from sqlanon.evaluate.value_counts import Demands, ValueSets
-from sqlanon.evaluate.workspace import CONTENTS, is_workspace, refuse_other_database
+from sqlanon.evaluate.workspace import (
+    CONTENTS,
+    KEPT_DAYS,
+    Workspace,
+    is_workspace,
+    refuse_other_database,
+    remove_own_folder,
+)

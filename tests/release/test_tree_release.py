@@ -207,6 +207,14 @@ def test_a_file_its_certificate_and_a_check(tmp_path: Path, run: Run) -> None:
     assert document["privacy"]["k"] == found["k"] >= 5
 
 
+def test_a_tree_is_not_measured_on_the_source(people: duckdb.DuckDBPyConnection) -> None:
+    with (
+        sqlanon.load(policy(), connection=people) as anonymizer,
+        pytest.raises(CompileError, match="without --on-source"),
+    ):
+        anonymizer.measure(TREE, on_source=True)
+
+
 def test_replace(people: duckdb.DuckDBPyConnection) -> None:
     wanted = policy() | {"publish": {"mode": "replace"}}
     with sqlanon.load(wanted, connection=people) as anonymizer:
