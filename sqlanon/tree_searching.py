@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from sqlanon.counting import DEFAULT_PREFERENCE, sensitive_hierarchies
 from sqlanon.domain import Recoding
 from sqlanon.errors import ArgumentError
+from sqlanon.evaluate import Effort
 from sqlanon.measuring import Measurer
 from sqlanon.release import refuse_with_tree
 from sqlanon.search import SearchResult, Watch, cut_tree, together
@@ -63,7 +64,7 @@ def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchRe
         seed=seed,
         solutions=(solution,),
         chosen=chosen,
-        evaluations={"asked": 1, "distinct": 1, "queries": queries},
+        evaluations=asdict(Effort(asked=1, distinct=1, queries=queries)),
         seconds=time.perf_counter() - begun,
         stopped=watch.stopped,
         notes=tuple(notes),
