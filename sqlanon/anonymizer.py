@@ -28,7 +28,7 @@ from sqlanon.counting import (
     scheme_in,
     table_elsewhere,
 )
-from sqlanon.domain import Histogram, Mode, Scheme, Space
+from sqlanon.domain import Histogram, Mode, Recoding, Scheme, Space
 from sqlanon.engines import (
     EMBEDDED,
     ArrowStream,
@@ -64,6 +64,7 @@ from sqlanon.release import (
 )
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
 from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
+from sqlanon.tree_searching import refuse_method, search_trees
 from sqlanon.wording import brief_list
 
 if TYPE_CHECKING:
@@ -293,6 +294,9 @@ class Anonymizer:
         """
         section = self.policy.section.search
         wanted = wanted_k(self.policy, self.required_k, k)
+        by_tree = section.recoding is Recoding.MULTIDIMENSIONAL
+        if by_tree:
+            refuse_method(section.method, method, effort)
         chosen, settings = section.for_method(method, effort)
         given = optional(whole_number, "seed", seed, 0)
         number = section.seed if given is None else given
@@ -300,6 +304,8 @@ class Anonymizer:
             raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         check_values(self.policy, self.source, self.space)
+        if by_tree:
+            return search_trees(self._measurer, wanted, number, watch)
         several = len(wanted) > 1
         with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
             found = run.search_for_each(wanted)

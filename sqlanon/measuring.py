@@ -20,10 +20,10 @@ from sqlanon.counting import (
     sensitive_hierarchies,
     writings_of,
 )
-from sqlanon.domain import Batch, Histogram, Partition, Scheme, Space, SuppressedRows
+from sqlanon.domain import Histogram, Partition, Scheme, Space, SuppressedRows
 from sqlanon.engines import Source
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.evaluate import Evaluator, ValueSets, Workspace
+from sqlanon.evaluate import Evaluator, ValueSets, Workspace, score_tree
 from sqlanon.metrics import (
     DIGITS,
     METRICS,
@@ -64,7 +64,7 @@ class Measurer:
         self.policy = policy
         self.source = source
         self.workspace = workspace or Workspace()
-        self._workers = workers
+        self.workers = workers
 
     def forget(self) -> None:
         """Lets go what was counted, because it is no longer needed or no longer true."""
@@ -191,23 +191,41 @@ class Measurer:
             hierarchies=sensitive_hierarchies(self.policy, self.source),
             further=further,
             workspace=self.workspace,
-            workers=self._workers,
+            workers=self.workers,
         )
 
     def measured(self, schemes: Sequence[Scheme]) -> list[Solution]:
         """The scores of schemes, each with the rows left out for the k that it was found for."""
-        batch = self.space.batch(schemes)
         wanted = [each.required_k or self.required_k for each in schemes]
         solutions: dict[int, Solution] = {}
         for k in sorted(set(wanted)):
-            rows = [i for i, its_k in enumerate(wanted) if its_k == k]
-            part = batch.take(rows)
+            rows = [i for i, own in enumerate(wanted) if own == k and schemes[i].tree is None]
+            if not rows:
+                continue
+            part = self.space.batch([schemes[i] for i in rows])
             with self._measuring_for(k) as evaluator:
                 scores, released = evaluator.score(part), evaluator.released_rows(part)
-            own = [schemes[i].required_k for i in rows]
-            found = self.solutions(part, scores, self.preference, own, released)
+            found = self.solutions([schemes[i] for i in rows], scores, self.preference, released)
             solutions |= zip(rows, found, strict=True)
+        for i, scheme in enumerate(schemes):
+            if scheme.tree is not None:
+                solutions[i] = self.measured_tree(scheme)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
+
+    def measured_tree(self, scheme: Scheme, preference: Preference | None = None) -> Solution:
+        """The scores of a scheme with a cut tree."""
+        found = score_tree(
+            self.histogram,
+            scheme,
+            suppression=self.suppression_for(scheme.required_k or self.required_k),
+            label=self.policy.label,
+            models=self.models,
+            hierarchies=sensitive_hierarchies(self.policy, self.source),
+            further=further(),
+            workers=self.workers,
+        )
+        preference = preference or self.preference
+        return self.solutions([scheme], found.scores, preference, [found.released])[0]
 
     def measured_on_source(self, scheme: Scheme) -> Solution:
         """The scores of a scheme from one query on the source: sql/measure.sql."""
@@ -271,13 +289,12 @@ class Measurer:
 
     def solutions(
         self,
-        batch: Batch,
+        schemes: Sequence[Scheme],
         scores: Scores,
         preference: Preference | None,
-        required: Sequence[int | None],
         released: Sequence[Sequence[Ints]],
     ) -> list[Solution]:
-        """Solutions of schemes that were scored for the `required` k, None being the policy's.
+        """Solutions of schemes that were scored, each for its k.
 
         `released` has the released rows of every group, by scheme and column.
         """
@@ -288,13 +305,12 @@ class Measurer:
         section = self.policy.section
         marks = section.suppression.rows is SuppressedRows.MARK
         solutions, writings = [], writings_of(self.policy)
-        for i in range(len(batch)):
+        for i, scheme in enumerate(schemes):
             row = scores.row(i)
             row["ach"] = None if ach is None else float(ach[i])
             row["pref_dev"] = None if pref_dev is None else float(pref_dev[i])
             pairs = zip(self.models, scores.reached[i].tolist(), strict=True)
             reached = tuple(Reached(model, value) for model, value in pairs)
-            scheme = replace(batch.scheme(i), required_k=required[i])
             feasible = None
             if section.privacy is not None:
                 enough = bool(scores.k[i] >= k_of_release(self.policy, scheme))

@@ -127,7 +127,8 @@ def result_of(
     # A search may have seen fewer cuts than the columns have.
     found = Batch(measurer.space, outcome.solutions.ids)
     scored_for = scored_for or [None] * len(found)
-    solutions = measurer.solutions(found, outcome.scores, preference, scored_for, released)
+    schemes = [replace(found.scheme(i), required_k=own) for i, own in enumerate(scored_for)]
+    solutions = measurer.solutions(schemes, outcome.scores, preference, released)
     return SearchResult(
         method=outcome.method,
         objectives=outcome.objectives,

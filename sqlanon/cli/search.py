@@ -32,7 +32,7 @@ from sqlanon.cli.output import (
 from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk_by_answers
 from sqlanon.counting import files_of
-from sqlanon.domain import format_label
+from sqlanon.domain import Recoding, format_label
 from sqlanon.errors import SearchError
 from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.files import RESULT, Used, refuse_to_replace
@@ -207,8 +207,10 @@ def _searched(
     quiet: bool,
 ) -> SearchResult:
     """What a method finds; its progress is shown until then."""
-    patience = anonymizer.policy.section.search.patience
-    with watching(name, quiet=quiet, seconds=seconds, patience=patience) as watch:
+    section = anonymizer.policy.section.search
+    patience, is_global = section.patience, section.recoding is Recoding.GLOBAL
+    shown = name if is_global else str(section.recoding)
+    with watching(shown, quiet=quiet, seconds=seconds, patience=patience) as watch:
         return anonymizer.search(k=k, method=name, seed=seed, effort=effort, watch=watch)
 
 

@@ -22,6 +22,7 @@ from sqlanon.domain import (
     Hierarchy,
     IntervalDomain,
     Partition,
+    Run,
     Value,
     ValueDomain,
     Writing,
@@ -295,7 +296,11 @@ NO_PREFERENCE = (
 
 
 def generalized_of(
-    policy: Policy, info: ColumnInfo, column: Column, partition: Partition
+    policy: Policy,
+    info: ColumnInfo,
+    column: Column,
+    partition: Partition,
+    boxes: tuple[Run, ...] | None = None,
 ) -> Generalized:
     """A quasi-identifier as the policy releases it."""
     section = policy.section.columns[info.name]
@@ -307,6 +312,7 @@ def generalized_of(
         open_ends=opens_ends(section.open_ends, column),
         null_label=section.null_label,
         form=section.form or policy.section.publish.form,
+        boxes=boxes,
     )
 
 

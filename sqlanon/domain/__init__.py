@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
+from sqlanon.domain.cut_tree import CutTree, Run
 from sqlanon.domain.hierarchy import Hierarchy, Span
 from sqlanon.domain.histogram import (
     Codes,
@@ -46,8 +47,8 @@ from sqlanon.domain.presentation import (
 )
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import (
-    RECODING,
     VERSION,
+    Recoding,
     from_document,
     listed_values,
     mentions_null,

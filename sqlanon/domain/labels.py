@@ -46,6 +46,8 @@ from sqlanon.domain.values import Value, sort_key
 from sqlanon.errors import SchemeError
 
 WHOLE = "*"
+NOT_NULL = "not NULL"
+"""All values, in a part of the table, where another part has NULL among them."""
 BETWEEN, MORE = " · ", "…"
 """What stands between labels on a screen, and for those that are not shown."""
 _INTERVAL = re.compile(r"\[(.*), (.*)\)$")
@@ -65,13 +67,40 @@ def group_labels(
     if overstepped := column.beyond_limits(partition):
         raise SchemeError(f"column {column.name!r}: the partition {overstepped}")
     writer = _Writer(column, naming_level(column, partition), open_ends)
-    labels = [writer.label(start, stop) for start, stop in partition.runs]
+    return _distinct_labels(writer, partition.runs, null_label)
+
+
+def run_labels(
+    column: Column,
+    runs: Sequence[tuple[int, int]],
+    *,
+    open_ends: bool = False,
+    null_label: str | None = None,
+) -> tuple[str | None, ...]:
+    """One label per run of neighbouring atoms; runs are different and may overlap."""
+    return _distinct_labels(_Writer(column, column.min_level, open_ends), runs, null_label)
+
+
+def _distinct_labels(
+    writer: _Writer, runs: Sequence[tuple[int, int]], null_label: str | None
+) -> tuple[str | None, ...]:
+    column = writer.column
+    labels = [writer.label(start, stop) for start, stop in runs]
     # Spelled-out labels differ from each other, so every round spells out at least one more.
     while clashing := _repeated(labels):
+        before, width = labels, column.domain.width
         labels = [
-            writer.spelled_out(start, stop) if label in clashing else label
-            for label, (start, stop) in zip(labels, partition.runs, strict=True)
+            writer.spelled_out(start, stop) if label in clashing and stop <= width else label
+            for label, (start, stop) in zip(labels, runs, strict=True)
         ]
+        if labels == before:  # the values as they are called with NULL among them
+            labels = [
+                NOT_NULL if run == (0, width) and label in clashing else label
+                for label, run in zip(labels, runs, strict=True)
+            ]
+        if labels == before:
+            label = min(clashing, key=str)
+            raise SchemeError(f"column {column.name!r}: two groups would be called {label!r}")
     if null_label is not None and None in labels:
         if null_label in labels:
             raise SchemeError(

@@ -11,8 +11,9 @@ from functools import cached_property
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column
+from sqlanon.domain.cut_tree import Run
 from sqlanon.domain.hierarchy import Span
-from sqlanon.domain.labels import WHOLE, Mask, group_labels, group_masks, group_spans
+from sqlanon.domain.labels import WHOLE, Mask, group_labels, group_masks, group_spans, run_labels
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.values import Value, format_value
 from sqlanon.engines import Kind, has_nanoseconds, has_time_zone
@@ -89,6 +90,8 @@ class Generalized:
     in_view     whether its SQL is read by whoever reads the release, so that it must name no
                 observed value which no label shows
     shown       the groups that such SQL may name, by their numbers; None for all
+    boxes       the runs of atoms that the regions of a cut tree have of the column; None without
+                a tree. The partition has the groups that no split parts
     """
 
     column: Column
@@ -100,6 +103,7 @@ class Generalized:
     form: Form = Form.AUTO
     in_view: bool = False
     shown: frozenset[int] | None = None
+    boxes: tuple[Run, ...] | None = None
 
     @cached_property
     def name(self) -> str:
@@ -110,6 +114,11 @@ class Generalized:
         if self.output is Output.BOUNDS:
             return (f"{self.name}_low", f"{self.name}_high")
         return (self.name,)
+
+    @property
+    def groups(self) -> tuple[Run, ...]:
+        """The atoms of everything that is released for the column, in the order of `cells`."""
+        return self.runs if self.boxes is None else self.boxes
 
     @cached_property
     def width(self) -> int:
@@ -158,7 +167,7 @@ class Generalized:
         None for a group that is one value; and None at all where groups go by their values. So
         do they in a column with a time zone, and where an end is no value of the column's type.
         """
-        if self.output is not Output.LABEL or has_time_zone(self.type):
+        if self.output is not Output.LABEL or has_time_zone(self.type) or self.boxes is not None:
             return None
         spans = group_spans(self.column, self.partition)
         if has_nanoseconds(self.type) and spans is not None:
@@ -231,9 +240,7 @@ def _is_in_nanoseconds(end: Value) -> bool:
 
 def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     if item.output is Output.LABEL:
-        labels = group_labels(
-            item.column, item.partition, open_ends=item.open_ends, null_label=item.null_label
-        )
+        labels = _labels(item)
         if NOT_IN_SCHEME in labels:
             raise CompileError(
                 f"column {item.name!r}: the label {NOT_IN_SCHEME!r} is reserved; rename the "
@@ -246,7 +253,15 @@ def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
             f"column {item.name!r}: output {item.output} needs a range with a granularity, "
             "because the ends of observed values would show the lowest and the highest"
         )
-    return tuple(_numbers(item, domain, start, stop) for start, stop in item.runs)
+    return tuple(_numbers(item, domain, start, stop) for start, stop in item.groups)
+
+
+def _labels(item: Generalized) -> tuple[str | None, ...]:
+    if item.boxes is None:
+        return group_labels(
+            item.column, item.partition, open_ends=item.open_ends, null_label=item.null_label
+        )
+    return run_labels(item.column, item.boxes, open_ends=item.open_ends, null_label=item.null_label)
 
 
 def _numbers(item: Generalized, domain: IntervalDomain, start: int, stop: int) -> tuple[Cell, ...]:
@@ -327,7 +342,9 @@ class Writing:
     open_ends: bool | None = None
     null_label: str | None = None
 
-    def labels(self, column: Column, partition: Partition) -> tuple[str | None, ...]:
+    def labels(
+        self, column: Column, partition: Partition, boxes: tuple[Run, ...] | None = None
+    ) -> tuple[str | None, ...]:
         """One text a group, as the release will have it; None is NULL.
 
         Where no release can be written, publishing says why; here groups go by plain labels.
@@ -339,11 +356,12 @@ class Writing:
             output=self.output,
             open_ends=opens_ends(self.open_ends, column),
             null_label=self.null_label,
+            boxes=boxes,
         )
         try:
             return tuple(cell_text(group) for group in item.cells)
         except (CompileError, SchemeError):
-            return group_labels(column, partition)
+            return group_labels(column, partition) if boxes is None else run_labels(column, boxes)
 
 
 Writings = Mapping[str, Writing]

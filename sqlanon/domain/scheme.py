@@ -1,4 +1,4 @@
-"""A scheme: one partition per quasi-identifier, a complete generalization of a table."""
+"""A scheme: one partition per quasi-identifier, or a cut tree; a complete generalization."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from sqlanon.domain.column import Column
-from sqlanon.domain.labels import group_labels
+from sqlanon.domain.cut_tree import CutTree, Run
+from sqlanon.domain.labels import group_labels, run_labels
 from sqlanon.domain.partition import Bits, Partition
 from sqlanon.errors import SchemeError
 from sqlanon.wording import brief_list, counted
@@ -26,12 +27,16 @@ class Scheme:
 
     `required_k` is the k that the scheme was scored for, where that is not the policy's: smaller
     classes are left out, within the suppression limit, and a release of it needs that k too.
+
+    With a `tree` the columns that it cuts are generalized by its regions. The partition of such a
+    column has the groups that no split parts.
     """
 
     columns: tuple[Column, ...]
     partitions: tuple[Partition, ...]
     given: Scheme | None = field(default=None, compare=False)
     required_k: int | None = None
+    tree: CutTree | None = None
 
     def __post_init__(self) -> None:
         for column, partition in zip(self.columns, self.partitions, strict=True):
@@ -48,6 +53,8 @@ class Scheme:
             beyond = column.beyond_limits(partition)
             if beyond is not None:
                 raise SchemeError(f"column {column.name!r}: its partition {beyond}")
+        if self.tree is not None:
+            _check_regions(self.columns, self.tree)
 
     def __getitem__(self, name: str) -> Partition:
         for column, partition in zip(self.columns, self.partitions, strict=True):
@@ -60,6 +67,33 @@ class Scheme:
         groups = [f"{c.name} {len(p.runs):,} of {c.size:,}" for c, p in pairs]
         return f"<Scheme of {counted(len(groups), 'column')}, groups: {brief_list(groups)}>"
 
+    @cached_property
+    def groups(self) -> tuple[tuple[Run, ...], ...]:
+        """By column the runs of atoms that rows may be released by; those of a tree may overlap."""
+        return tuple(
+            partition.runs if runs is None else runs
+            for partition, runs in zip(self.partitions, self._runs, strict=True)
+        )
+
+    @property
+    def cut_tree(self) -> CutTree | None:
+        """The tree, if it cuts a column."""
+        return self.tree if self.tree is not None and self.tree.cut_columns else None
+
+    @property
+    def _runs(self) -> tuple[tuple[Run, ...] | None, ...]:
+        """By column the runs of the tree; None where it does not cut the column."""
+        tree = self.tree
+        cut = () if tree is None else tree.cut_columns
+        found = range(len(self.columns))
+        return tuple(tree.groups[j] if tree is not None and j in cut else None for j in found)
+
+    @property
+    def by_name(self) -> dict[str, tuple[Column, Partition, tuple[Run, ...] | None]]:
+        """Each column with its partition, and its runs where a tree cuts it."""
+        parts = zip(self.columns, self.partitions, self._runs, strict=True)
+        return {column.name: (column, partition, runs) for column, partition, runs in parts}
+
     @property
     def bits(self) -> Bits:
         """All cuts as one string, the columns one after the other."""
@@ -70,13 +104,34 @@ class Scheme:
 
         A policy may have them written otherwise: `Solution.labels` says how.
         """
-        column = next(c for c in self.columns if c.name == name)
-        return group_labels(column, self[name])
+        column, partition, runs = self.by_name[name]
+        return group_labels(column, partition) if runs is None else run_labels(column, runs)
 
     @cached_property
     def fingerprint(self) -> str:
         """Names the decoded form: two ways of writing one scheme have one fingerprint."""
-        return fingerprint([np.packbits(p.bits).tobytes() for p in self.partitions])
+        packed = [np.packbits(p.bits).tobytes() for p in self.partitions]
+        return fingerprint(packed if self.tree is None else [*packed, self.tree.fingerprint])
+
+
+def _check_regions(columns: Sequence[Column], tree: CutTree) -> None:
+    """Refuses regions with some values and NULL, or beyond the highest level of a column."""
+    if tree.names != tuple(column.name for column in columns):
+        raise SchemeError("tree: it was made for other columns")
+    for j in tree.cut_columns:
+        column, runs = columns[j], tree.groups[j]
+        width, size = column.domain.width, column.size
+        if column.domain.has_null and any(a < width and b == size and a for a, b in runs):
+            raise SchemeError(
+                f"tree: column {column.name!r}: a region holds some values and NULL; part them by "
+                f'the split ["{column.name}", "not null", null, …, …]'
+            )
+        for cut in column.coarsest.cuts:
+            if any(a <= cut < b - 1 for a, b in runs):
+                raise SchemeError(
+                    f"tree: column {column.name!r}: a region is above level {column.limits[1]}, "
+                    "which max_level forbids; cut it further, or raise max_level"
+                )
 
 
 def fingerprint(packed: Sequence[bytes]) -> str:

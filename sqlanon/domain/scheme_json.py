@@ -13,6 +13,8 @@ A column of very many values is written in `runs`: from a value on the groups ar
 and the last of them ends where the next run begins.
 
 `recoding` says how the scheme generalizes; "global" is one partition per column, in `columns`.
+"multidimensional" has in `tree` the splits of a cut tree (see tree_json.py), and in `columns` the
+partitions of the columns that the tree leaves alone; one that neither has is one group.
 `domains` lists the values of columns whose domain was observed in the data, so that a later
 run knows which values are new. `required_k` is the k that the scheme was scored for, where that
 is not the policy's.
@@ -27,6 +29,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme
+from sqlanon.domain.tree_json import refined_partitions, tree_from_document, tree_to_document
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, NoSolutionError, SchemeError
 
@@ -46,7 +50,14 @@ VERSION = 3
 Version 3 has the form `runs`. Version 1 had no format, and listed NULL among the values.
 """
 
-RECODING = "global"
+
+class Recoding(StrEnum):
+    """Whether a label means the same in the whole table, or what a cut tree says."""
+
+    GLOBAL = "global"
+    MULTIDIMENSIONAL = "multidimensional"
+
+
 FORMS = {
     "cuts": {"null"},
     "groups": set(),
@@ -61,13 +72,15 @@ MOST_NAMED = 1_000
 
 def to_document(scheme: Scheme) -> dict[str, Any]:
     """The scheme as the JSON document of a scheme file."""
-    pairs = zip(scheme.columns, scheme.partitions, strict=True)
+    tree, parts = scheme.tree, scheme.by_name.values()
     document: dict[str, Any] = {
         "format": SCHEME_FORMAT,
         "version": VERSION,
-        "recoding": RECODING,
-        "columns": {c.name: _written(c, p) for c, p in pairs},
+        "recoding": str(Recoding.GLOBAL if tree is None else Recoding.MULTIDIMENSIONAL),
+        "columns": {c.name: _written(c, p) for c, p, runs in parts if runs is None},
     }
+    if tree is not None:
+        document["tree"] = tree_to_document(tree, scheme.columns)
     if scheme.required_k is not None:
         document["required_k"] = scheme.required_k
     domains = observed_domains(scheme.columns)
@@ -109,10 +122,15 @@ def upgraded(document: Any, origin: str = "scheme") -> dict[str, Any]:
     if not isinstance(document, Mapping):
         document = {}
     version = version_of(document, SCHEME_FORMAT, VERSION, origin, SchemeError)
-    recoding = document.get("recoding", RECODING)
-    if recoding != RECODING:
+    recoding = document.get("recoding", Recoding.GLOBAL)
+    if recoding not in (Recoding.GLOBAL, Recoding.MULTIDIMENSIONAL):
         raise SchemeError(
-            f"{origin}: recoding {recoding!r} is not supported; this sqlanon reads {RECODING!r}"
+            f"{origin}: recoding {recoding!r} is not supported; this sqlanon reads "
+            + " and ".join(repr(str(each)) for each in Recoding)
+        )
+    if (recoding == Recoding.MULTIDIMENSIONAL) != ("tree" in document):
+        raise SchemeError(
+            f"{origin}: a tree goes with recoding 'multidimensional', and with no other"
         )
     if not isinstance(document.get("columns"), Mapping):
         raise SchemeError(
@@ -145,15 +163,31 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
             hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
             raise SchemeError(f"{origin}: {name!r} is not a quasi-identifier of the policy{hint}")
     missing = [name for name in names if name not in given]
-    if missing:
+    if missing and "tree" not in document:
         raise SchemeError(f"{origin}: no partition for {', '.join(map(repr, missing))}")
-    partitions = [_read(c, given[c.name], f"{origin}: column {c.name!r}") for c in columns]
+    partitions = {
+        j: _read(c, given[c.name], f"{origin}: column {c.name!r}")
+        for j, c in enumerate(columns)
+        if c.name in given
+    }
     required_k = document.get("required_k")
     if required_k is not None and (type(required_k) is not int or required_k < 1):
         raise SchemeError(
             f"{origin}: required_k is {required_k!r}, expected a whole number of at least 1"
         )
-    return Scheme(tuple(columns), tuple(partitions), required_k=required_k)
+    if "tree" not in document:
+        return Scheme(tuple(columns), tuple(partitions.values()), required_k=required_k)
+    tree = tree_from_document(document["tree"], columns, origin)
+    twice = [name for name in tree.cut_names if name in given]
+    if twice:
+        raise SchemeError(
+            f"{origin}: column {twice[0]!r} has a partition, and the tree cuts it too"
+        )
+    refined = refined_partitions(tree, partitions)
+    try:
+        return Scheme(tuple(columns), refined, required_k=required_k, tree=tree)
+    except SchemeError as error:
+        raise SchemeError(f"{origin}: {error}") from None
 
 
 def write_document(document: Mapping[str, Any], path: str | Path) -> None:
@@ -410,8 +444,9 @@ def read_document(reference: str | Path) -> dict[str, Any]:
             raise SchemeError(f"{path}: is a scheme, not a result with numbered solutions")
         return upgraded(read_json(path, SchemeError), str(reference))
     parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
-    parts |= {"recoding": result.get("recoding", RECODING)}
-    parts |= {key: solution[key] for key in ("columns", "required_k") if key in solution}
+    parts |= {"recoding": result.get("recoding", Recoding.GLOBAL)}
+    named = ("recoding", "columns", "tree", "required_k")
+    parts |= {key: solution[key] for key in named if key in solution}
     return upgraded(parts, str(reference))
 
 

@@ -138,6 +138,8 @@ class Space:
         for scheme in schemes:
             if scheme.columns != self.columns:
                 raise SchemeError("the scheme was made for other columns or domains")
+            if scheme.cut_tree is not None:
+                raise SchemeError("a scheme with a cut tree is scored by itself, not in a batch")
         ids = np.empty((len(schemes), len(self.columns)), dtype=np.int32)
         for j, table in enumerate(self.tables):
             if schemes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from sqlanon.evaluate.account import Search
+from sqlanon.evaluate.best_cuts import BestCuts, CutColumn
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
-from sqlanon.evaluate.value_counts import ValueSets
+from sqlanon.evaluate.tree_scores import score_tree
+from sqlanon.evaluate.value_counts import Demands, ValueSets
 from sqlanon.evaluate.workspace import (
     CONTENTS,
     KEPT_DAYS,

@@ -106,7 +106,7 @@ class FewValues:
         self._demands = demands
         self._label = label
         self._sets = sets
-        self._statistics = {f"s{i}": self._statistic(m) for i, m in enumerate(demands.models)}
+        self.statistics = {f"s{i}": self._statistic(m) for i, m in enumerate(demands.models)}
         self._majority = self._majority_of(label)
         population = histogram.population
         self._population = None if population is None else PopulationMasks(population)
@@ -131,12 +131,12 @@ class FewValues:
     def sql(self, table: str, query: ScoringQuery) -> Sql:
         """The query that scores candidates of a layout."""
         parts = self._parts(table, query)
-        measured, worst = dict(self._statistics), self._worst
+        measured, worst = dict(self.statistics), self._worst
         if self._majority is not None:
             minority = exp.Sub(this=column("n_rows"), expression=self._majority)
             measured = {"minority": minority} | measured
             worst = {"minority": summed(column("minority"))} | worst
-        own = {name: column(name) for name in self._counters}
+        own = {name: column(name) for name in self.counters}
         nothing = dict.fromkeys(["n_rows_squared", *worst], exp.convert(0))
         return query.render(
             "models_in_parts" if parts else "models",
@@ -147,10 +147,10 @@ class FewValues:
             parts=list(parts),
             **{name: cell for part in parts.values() for name, cell in part.items()},
             totals=self._of_part(own | {"population": column("population")}),
-            unpacked=self._unpacked,
+            unpacked=self.unpacked,
             has_population=self._population is not None,
             measured=measured,
-            violated=self._violated(),
+            violated=self.violated,
             worst=worst,
             of_class={"n_rows": column("n_rows")} | nothing | {"n_classes": exp.convert(1)},
         )
@@ -179,7 +179,7 @@ class FewValues:
         return found
 
     @property
-    def _counters(self) -> dict[str, type[exp.Func]]:
+    def counters(self) -> dict[str, type[exp.Func]]:
         """What is counted of a tuple, and how the counts of several are put together."""
         words = [f"p{word}" for word in range(self._packing.words)]
         occurring = [word for sets in self._packing.sets for word in sets.words]
@@ -194,7 +194,7 @@ class FewValues:
         """The counters of several rows, from what each row adds; nothing unless it is named."""
         return {
             name: bigint(kind(this=numbers.get(name, exp.convert(0)).copy()))
-            for name, kind in self._counters.items()
+            for name, kind in self.counters.items()
         }
 
     def _of_part(self, numbers: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
@@ -205,7 +205,7 @@ class FewValues:
         return self._added(numbers) | {"population": population}
 
     @property
-    def _unpacked(self) -> dict[str, exp.Expr]:
+    def unpacked(self) -> dict[str, exp.Expr]:
         """What a class holds, each count by itself."""
         people = self._unpacked_from(0, 0)
         found = {"n_rows": people if self._histogram.subject is None else column("n_rows")}
@@ -228,20 +228,21 @@ class FewValues:
         """What the worst of several classes reaches in each model."""
         return {
             name: exp.cast((exp.Min if model.at_least else exp.Max)(this=column(name)), "double")
-            for name, model in zip(self._statistics, self._demands.models, strict=True)
+            for name, model in zip(self.statistics, self._demands.models, strict=True)
         }
 
     @property
     def _moves(self) -> bool:
         return self._histogram.tally.has_movers
 
-    def _violated(self) -> exp.Expr:
+    @property
+    def violated(self) -> exp.Expr:
         """The condition under which a class is bad."""
         parts: list[exp.Expr] = [
             model.violation(
                 column(name), exp.cast(exp.Literal.number(repr(float(model.limit))), "double")
             )
-            for name, model in zip(self._statistics, self._demands.models, strict=True)
+            for name, model in zip(self.statistics, self._demands.models, strict=True)
         ]
         if self._demands.below != UNBOUNDED:
             parts.insert(0, column("size") < self._demands.below)
@@ -271,11 +272,11 @@ class FewValues:
 
     def _tuples(self, layout: Layout) -> dict[str, Numbers]:
         """One row an atom tuple."""
-        codes, columns = self._counted
+        codes, columns = self.counted
         return _words(layout, codes) | columns
 
     @cached_property
-    def _counted(self) -> tuple[Codes, dict[str, Numbers]]:
+    def counted(self) -> tuple[Codes, dict[str, Numbers]]:
         """The atom tuples and what is counted of each, which no layout changes."""
         tally = self._histogram.tally
         tallies = [tally, *(each.facet.tally for each in self._packing.sets)]

@@ -23,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from sqlanon.arguments import optional, text
-from sqlanon.domain import SuppressedRows
+from sqlanon.domain import Recoding, SuppressedRows
 from sqlanon.errors import ArgumentError, PolicyError
 from sqlanon.keys import Number, Section, Share, Whole, Words, about
 from sqlanon.metrics import LossKey, losses
@@ -65,6 +65,13 @@ class SearchSection(Section):
     # Fields are for all methods; the settings of one are extra keys.
     model_config = ConfigDict(extra="allow", frozen=True)
 
+    recoding: Annotated[
+        Recoding,
+        about(
+            "Whether a column is divided alike in the whole table, or by a tree of cuts that each "
+            "hold for a part of it."
+        ),
+    ] = Recoding.GLOBAL
     method: Annotated[str, about("The search.")] = "auto"
     loss: Annotated[LossKey | None, about("The loss that is minimized.")] = None
     seed: Annotated[
@@ -121,7 +128,10 @@ class SearchSection(Section):
         }
         method = method_of(given)
         settings, wrong = _judged({k: v for k, v in given.items() if k not in common}, method)
-        wrong += _mistakes_in_common(common, method)
+        if given.get("recoding") == Recoding.MULTIDIMENSIONAL:
+            wrong += _mistakes_with_a_tree(given)
+        else:
+            wrong += _mistakes_in_common(common, method)
         settled = {each["loc"][0] for each in wrong}
         try:
             section = build({k: v for k, v in common.items() if k not in settled} | settings)
@@ -237,6 +247,22 @@ def _mistakes_in_common(
             f"bias, not {loss}; name it as preference.loss, or choose a method that minimizes a "
             "loss",
         )
+
+
+_OF_TREES = ("recoding", "loss", "seed", "seconds")
+_LOSSES_OF_TREES = ("nwp", "glm")
+
+
+def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+    """What does not go with multidimensional recoding, which has one search."""
+    loss = given.get("loss")
+    known = {*SearchSection.model_fields, *(key for each in METHODS.values() for key in each.keys)}
+    for key, value in given.items():
+        if key in known and key not in _OF_TREES and value is not None:
+            yield _said(key, value, "goes with recoding global; leave it out")
+    if isinstance(loss, str) and loss in losses() and loss not in _LOSSES_OF_TREES:
+        have = " or ".join(_LOSSES_OF_TREES)
+        yield _said("loss", loss, f"is not a loss of recoding multidimensional; take {have}")
 
 
 def _said(key: str, value: Any, words: str) -> InitErrorDetails:

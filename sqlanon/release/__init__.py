@@ -27,6 +27,7 @@ from sqlanon.release.order import (
     k_of_release,
     order_of,
     portable_source,
+    refuse_with_tree,
     shown,
 )
 from sqlanon.release.preview import (

@@ -29,6 +29,7 @@ from sqlanon.release.rows import (
     unlike,
     with_lists,
 )
+from sqlanon.release.tree_sql import TreeSql
 from sqlanon.release.violations import UnsafeClasses
 from sqlanon.render import NATIVE, in_dialect, query
 
@@ -106,7 +107,11 @@ class _Compilation:
         self._only_covered = guarded or recipe.unseen is Unseen.LEAVE_OUT
         relations = [recipe.source, *([] if recipe.population is None else [recipe.population])]
         self._names = Names(*relations)
+        self._tree = None
+        if recipe.tree is not None:
+            self._tree = TreeSql(recipe, recipe.tree, self._names)
         self._written = [(item, self._write(item)) for item in recipe.items]
+        self._steps: list[exp.CTE] = []
         self._subject: str | None = None
         if recipe.subject is not None and (keep_subject or self._suppress):
             self._subject = unlike("subject", recipe.released_names)
@@ -123,10 +128,12 @@ class _Compilation:
         else:
             select = self._suppressed_by_classes(context, lists)
         subject = self._subject if self._keep_subject else None
-        return Compiled(with_lists(select, lists), self._counts(), subject)
+        return Compiled(with_lists(select, lists, self._steps), self._counts(), subject)
 
     def _write(self, item: Item) -> Written:
         if isinstance(item, Generalized):
+            if self._tree is not None and item.boxes is not None:
+                return self._tree.written[item.name]
             name = self._names.free(f"{item.name}_map")
             return written(item, self._recipe, name)
         if isinstance(item, Pseudonym):
@@ -157,7 +164,10 @@ class _Compilation:
         for column in recipe.measured if self._suppress else ():
             outputs.setdefault(self._sensitive[column.name], as_it_is(column.name, column.type))
         only_covered = self._only_covered
-        return generalized(recipe.source, self._columns, outputs, only_covered=only_covered)
+        relation = recipe.source
+        if self._tree is not None:
+            self._steps, relation = self._tree.steps(relation)
+        return generalized(relation, self._columns, outputs, only_covered=only_covered)
 
     @property
     def _columns(self) -> list[Written]:

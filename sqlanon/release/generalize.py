@@ -52,6 +52,7 @@ def keeps_values(item: Generalized, recipe: Order) -> bool:
     return (
         item.output is Output.LABEL
         and isinstance(item.column.domain, ValueDomain)
+        and item.boxes is None
         and len(item.runs) == item.column.size
         and item.column.min_level == 0
         and item.null_label is None
@@ -573,10 +574,10 @@ def written(item: Generalized, recipe: Order, mapping_name: str) -> Written:
     if keeps_values(item, recipe):
         return _kept(item, recipe, mapping_name)
     otherwise = _otherwise(item, recipe)
-    if _is_joined(item):
+    if is_joined(item):
         result = _joined(item, groups, otherwise, mapping_name, recipe)
     else:
-        result = _cases(item, groups, otherwise)
+        result = cases(item, groups, otherwise)
     if digits := decimal_digits(item):
         decimal = exp.DataType.build(f"DECIMAL({digits[0]}, {digits[1]})")
         outputs = tuple(exp.cast(output, decimal.copy()) for output in result.outputs)
@@ -593,7 +594,8 @@ def _otherwise(item: Generalized, recipe: Order) -> exp.Expr:
     return exp.Literal.string(top_cell(item) if hides_unseen(item, recipe) else NOT_IN_SCHEME)
 
 
-def _is_joined(item: Generalized) -> bool:
+def is_joined(item: Generalized) -> bool:
+    """Whether a column is looked up in a list, and not written as a CASE."""
     by_intervals = item.by_intervals or item.spans is not None
     if not item.shown_runs or item.masks is not None:
         return False
@@ -617,7 +619,8 @@ def _kept(item: Generalized, recipe: Order, name: str) -> Written:
     return Written((kept,), _found(item, mapping), mapping)
 
 
-def _cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
+def cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
+    """A CASE with a branch for each group."""
     branches = [
         (in_group(item, *run), group)
         for run, group in zip(item.runs, groups, strict=True)

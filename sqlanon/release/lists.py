@@ -29,8 +29,12 @@ from sqlanon.engines import Engine
 from sqlanon.errors import CompileError, EngineError, PublishError
 from sqlanon.release.generalize import MOST_WRITTEN, Mapping, hides_unseen, keeps_values, written
 from sqlanon.release.order import Order
+from sqlanon.release.rows import Names
+from sqlanon.release.tree_sql import TreeSql
 from sqlanon.render import render_text
 
+MOST_OF_TREE = 1_000
+"""A list of more regions or splits of a cut tree is loaded: each has a number per column."""
 MOST_IN_VIEW = 50_000
 """A view is refused whose text would hold a longer list: it is parsed at every read."""
 
@@ -101,11 +105,15 @@ def with_named_lists(order: Order, *, guarded: bool = False) -> Order:
 
 def _long_lists(order: Order) -> Iterator[tuple[str, Mapping]]:
     for item in order.generalized:
-        if item.column.size <= MOST_WRITTEN:
+        if item.column.size <= MOST_WRITTEN or item.boxes is not None:
             continue
         mapping = written(item, order, "list").mapping
         if mapping is not None and len(mapping.rows) > MOST_WRITTEN:
             yield item.name, mapping
+    if order.tree is not None:
+        for name, each in TreeSql(order, order.tree, Names(order.source)).lists:
+            if len(each.rows) > MOST_OF_TREE:
+                yield name, each
 
 
 @contextmanager

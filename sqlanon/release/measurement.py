@@ -49,6 +49,11 @@ def measured_order(policy: Policy, source: Source, scheme: Scheme, k: int) -> Or
             f"{policy.origin}: privacy: models beyond k are measured on the count of the source, "
             "not by one query; run `sqlanon measure` without --on-source"
         )
+    if scheme.cut_tree is not None:
+        raise CompileError(
+            "a scheme of recoding multidimensional is measured on the count of the source, not by "
+            "one query; run `sqlanon measure` without --on-source"
+        )
     return Order(
         source=source.relation,
         items=tuple(

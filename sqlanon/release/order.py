@@ -22,6 +22,7 @@ from sqlanon.counting import (
     sensitive_hierarchies,
 )
 from sqlanon.domain import (
+    CutTree,
     Generalized,
     Hierarchy,
     Mode,
@@ -114,6 +115,7 @@ class Order:
                  their intervals by ASOF joins, which yield the same rows
     loaded       the tables that hold the lists of columns, by column, where a list is too long
                  for the text of a statement
+    tree         the cut tree that generalizes the columns whose items have runs
     connection   how the released rows are read later: an address, or the connection of the
                  caller; None where only this engine has them
     """
@@ -153,6 +155,7 @@ class Order:
     label: str | None = None
     standard: bool = False
     loaded: Mapping[str, exp.Table] = field(default_factory=dict)
+    tree: CutTree | None = None
     connection: Any = None
 
     def __post_init__(self) -> None:
@@ -325,6 +328,22 @@ def _refuse_no_privacy(policy: Policy) -> None:
         )
 
 
+def refuse_with_tree(policy: Policy) -> None:
+    """Refuses what a release by the regions of a cut tree does not support."""
+    publish = policy.section.publish
+    refused = {
+        "publish.mode: view": publish.mode is Mode.VIEW,
+        "publish.unseen: top": publish.unseen is Unseen.TOP,
+        "population": policy.section.population is not None,
+    }
+    for key, is_there in refused.items():
+        if is_there:
+            raise CompileError(
+                f"{policy.origin}: {key} does not go with multidimensional recoding; leave it out, "
+                "or take a scheme with one partition per column"
+            )
+
+
 def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None = None) -> Order:
     """What the policy says a release of this scheme consists of.
 
@@ -335,9 +354,11 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
     _refuse_no_privacy(policy)
     suppression = section.suppression
     marked = suppression.limit > 0 and suppression.rows is SuppressedRows.MARK
-    partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
+    partitions = scheme.by_name
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     models = models_of(policy, source)
+    if scheme.tree is not None:
+        refuse_with_tree(policy)
     population, notes = None, list[str]()
     if any(model.needs_population for model in models):
         population = population_source(policy, source)
@@ -363,6 +384,7 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
         policy=policy.fingerprint,
         scheme=scheme.fingerprint,
         standard=not source.engine.can.asof_join,
+        tree=scheme.cut_tree,
     )
 
 
@@ -465,8 +487,7 @@ def item_of(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
         return Pseudonym(info.name, key_parameter(policy, info.name))
     if section.role is not Role.QUASI:
         return Verbatim(info.name, info.type)
-    column, partition = generalized
-    return generalized_of(policy, info, column, partition)
+    return generalized_of(policy, info, *generalized)
 
 
 def key_parameter(policy: Policy, column: str) -> str:

@@ -194,10 +194,10 @@ def refuse_uncovered(policy: Policy, source: Source, stored: StoredScheme) -> No
         return
     if scheme is None:
         return
-    partitions = {c.name: (c, p) for c, p in zip(scheme.columns, scheme.partitions, strict=True)}
+    partitions = scheme.by_name
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     generalized = tuple(_by_value(item) for item in items if isinstance(item, Generalized))
-    recipe = Order(source.relation, generalized, k=1)
+    recipe = Order(source.relation, generalized, k=1, tree=scheme.cut_tree)
     _, _, *unseen = source.engine.fetch(compile_release(recipe).counts).columns
     counts = [column[0].as_py() for column in unseen]
     found = [(item.name, n) for item, n in zip(recipe.generalized, counts, strict=True) if n]

@@ -206,7 +206,8 @@ def read_from(
     `name` is what the relation is called in the statement.
     """
     read = {column.table for each in cells for column in each.find_all(exp.Column)}
-    lists = [m for each in columns if (m := each.mapping) is not None and m.name in read]
+    found = [m for each in columns if (m := each.mapping) is not None and m.name in read]
+    lists = list({mapping.name: mapping for mapping in found}.values())
     joined = []
     for mapping in lists:
         # DuckDB compares a row with half of the intervals in a range join.
@@ -248,13 +249,15 @@ def generalized(
     return context, lists
 
 
-def with_lists(select: exp.Select, lists: Iterable[Mapping]) -> exp.Select:
-    """Writes lists above the statement that reads them.
+def with_lists(
+    select: exp.Select, lists: Iterable[Mapping], steps: Sequence[exp.CTE] = ()
+) -> exp.Select:
+    """Writes lists, and the steps before the statement, above it.
 
     In place, because sqlglot's builders copy everything at every step.
     """
     by_name = {mapping.name: mapping for mapping in lists}
-    if ctes := [list_cte(mapping) for mapping in by_name.values()]:
+    if ctes := [*map(list_cte, by_name.values()), *steps]:
         select.set("with_", exp.With(expressions=[*ctes, *select.ctes]))
     return select
 

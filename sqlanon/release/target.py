@@ -38,7 +38,8 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
     if order.mode is Mode.VIEW:
         order = for_view(order)
     stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
-    tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(len(order.items))]
+    most = len(order.items) + 2  # a cut tree has two
+    tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(most)]
     order, lists = loaded_lists(order, tables)
     if order.file is not None:
         plan = _plan_of_file(engine, order, order.file, stage)

@@ -12,8 +12,8 @@ import numpy as np
 
 from sqlanon.documents import RESULT_FORMAT
 from sqlanon.domain import (
-    RECODING,
     VERSION,
+    Recoding,
     Scheme,
     Writing,
     Writings,
@@ -104,10 +104,8 @@ class Kept:
 def kept_of(scheme: Scheme, released: Sequence[Ints], rows: int) -> tuple[Kept, ...]:
     """What a scheme keeps of its columns, from the released rows of every group of `rows`."""
     return tuple(
-        _kept(column.name, column.size, partition.runs, by_group, rows)
-        for column, partition, by_group in zip(
-            scheme.columns, scheme.partitions, released, strict=True
-        )
+        _kept(column.name, column.size, runs, by_group, rows)
+        for column, runs, by_group in zip(scheme.columns, scheme.groups, released, strict=True)
     )
 
 
@@ -175,8 +173,7 @@ class Solution:
     def labels(self, name: str) -> tuple[str | None, ...]:
         """How the release writes the groups of a column; None is NULL."""
         writing = self.writings.get(name, Writing())
-        column = next(c for c in self.released.columns if c.name == name)
-        return writing.labels(column, self.released[name])
+        return writing.labels(*self.released.by_name[name])
 
     def released_labels(self, name: str) -> tuple[str | None, ...]:
         """As `labels`, of the groups that occur in the release.
@@ -220,7 +217,13 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        shown = ("columns", "required_k", *(["domains"] if self.scheme.given is not None else []))
+        tree = [] if self.scheme.tree is None else ["tree"]
+        shown = (
+            *tree,
+            "columns",
+            "required_k",
+            *(["domains"] if self.scheme.given is not None else []),
+        )
         scheme = {key: document[key] for key in shown if key in document}
         scores = {name: self.scores[name] for name in descriptions() if name in self.scores}
         models = {"models": [each.to_dict() for each in self.models]} if self.models else {}
@@ -384,13 +387,18 @@ class SearchResult:
         to_k = float(self.required_k - (solution.scores["k"] or 0))
         return max(to_k, solution.shortfall), to_k
 
+    @property
+    def _recoding(self) -> Recoding:
+        trees = [each for each in self.solutions if each.scheme.tree is not None]
+        return Recoding.MULTIDIMENSIONAL if trees else Recoding.GLOBAL
+
     def to_dict(self) -> dict[str, Any]:
         """The document of a result file."""
         columns = self.solutions[0].scheme.columns if self.solutions else ()
         return {
             "format": RESULT_FORMAT,
             "version": VERSION,
-            "recoding": RECODING,
+            "recoding": str(self._recoding),
             "policy": self.policy,
             "policy_parts": dict(self.policy_parts),
             "method": self.method,

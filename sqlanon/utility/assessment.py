@@ -284,7 +284,6 @@ def order_to_assess(policy: Policy, source: Source, scheme: Scheme) -> Order:
     """The release to assess; without required privacy it has every row."""
     if policy.section.privacy is not None:
         return order_of(policy, source, scheme)
-    partitions = zip(scheme.columns, scheme.partitions, strict=True)
-    pairs = {column.name: (column, partition) for column, partition in partitions}
-    items = [item_of(policy, info, pairs.get(info.name)) for info in source.columns]
-    return Order(source.relation, tuple(i for i in items if i is not None), k=1)
+    items = [item_of(policy, info, scheme.by_name.get(info.name)) for info in source.columns]
+    kept = tuple(item for item in items if item is not None)
+    return Order(source.relation, kept, k=1, tree=scheme.cut_tree)

@@ -103,7 +103,7 @@ def accuracy(
             f"predicted it needs 2 to {MOST_LABELS} values and at least {FOLDS} rows"
         )
     sizes = [column.size for column in classes.scheme.columns]
-    groups = [len(partition) for partition in classes.scheme.partitions]
+    groups = [len(runs) for runs in classes.scheme.groups]
     atoms = _features(data.codes, sizes, model)
     grouped = _features(generalized(classes.scheme, data.codes), groups, model)
     is_released = classes.hold(data.codes)

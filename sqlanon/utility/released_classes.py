@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from sqlanon.counting import Counted, encode
-from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen
+from sqlanon.domain import Codes, CutTree, Generalized, Ints, Output, Scheme, Unseen
 from sqlanon.engines import Engine
 from sqlanon.errors import EngineError
 from sqlanon.release import Order, compile_classes, keeps_values
@@ -36,7 +36,7 @@ class ReleasedClasses:
     @property
     def is_marked(self) -> Flags:
         """Which classes are rows with the marker."""
-        whole = np.array([len(p) for p in self.scheme.partitions], dtype=np.int32)
+        whole = np.array([len(groups) for groups in self.scheme.groups], dtype=np.int32)
         return np.asarray((self.groups == whole).any(axis=1))
 
     def hold(self, codes: Codes) -> Flags:
@@ -50,11 +50,22 @@ class ReleasedClasses:
 
 def generalized(scheme: Scheme, codes: Codes) -> Codes:
     """Atom tuples as tuples of group numbers."""
+    if scheme.tree is not None:
+        return _in_regions(scheme, scheme.tree, codes)
     columns = [
         np.searchsorted([stop for _, stop in partition.runs], codes[:, j], side="right")
         for j, partition in enumerate(scheme.partitions)
     ]
     return np.column_stack(columns).astype(np.int32)
+
+
+def _in_regions(scheme: Scheme, tree: CutTree, codes: Codes) -> Codes:
+    found = tree.group_of_region[tree.region_of(codes)]
+    for j, partition in enumerate(scheme.partitions):
+        if j not in tree.cut_columns:
+            ends = [stop for _, stop in partition.runs]
+            found[:, j] = np.searchsorted(ends, codes[:, j], side="right")
+    return found.astype(np.int32)
 
 
 def by_labels(recipe: Order) -> Order:
@@ -90,7 +101,7 @@ def released_classes(
 def groups_by_label(item: Generalized, recipe: Order) -> list[tuple[object, int, int, int]]:
     """Label, number, first atom and size of each group; last the marker, if rows may have it."""
     labels: Sequence[object] = [label for (label,) in item.cells]
-    runs = item.runs
+    runs = item.groups
     found = [
         (label, number, start, stop - start)
         for number, (label, (start, stop)) in enumerate(zip(labels, runs, strict=True))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.domain import Codes, Column, Histogram, Ints
+from sqlanon.domain import Codes, Column, Histogram, Ints, Run
 from sqlanon.errors import UtilityError
 from sqlanon.utility.released_classes import Flags, ReleasedClasses
 
@@ -145,15 +145,15 @@ def estimate(query: Query, classes: ReleasedClasses) -> float:
     left = np.arange(len(classes.rows))
     shares = np.ones(len(left))
     for j, taken in query.items():
-        here = _shares(taken, [start for start, _ in classes.scheme.partitions[j].runs])
+        here = _shares(taken, classes.scheme.groups[j])
         shares = shares * here[classes.groups[:, j][left]]
         left, shares = left[shares > 0], shares[shares > 0]
     # An exact sum, whatever order and width a processor adds in.
     return math.fsum(classes.rows[left] * shares)
 
 
-def _shares(taken: Flags, starts: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _shares(taken: Flags, runs: Sequence[Run]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """By group the share of its atoms that are taken; last, that of the whole domain."""
-    hits = np.add.reduceat(taken.astype(np.int64), starts)
-    sizes = np.diff([*starts, len(taken)])
-    return np.asarray([*(hits / sizes), hits.sum() / len(taken)])
+    start, stop = np.array([*runs, (0, len(taken))]).T
+    up_to = np.concatenate([[0], np.cumsum(taken)])
+    return np.asarray((up_to[stop] - up_to[start]) / (stop - start))

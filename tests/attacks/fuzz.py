@@ -1,6 +1,6 @@
 """Random tables with random policies: search, publish, and recount what was released.
 
-    python tests/attacks/fuzz.py --tables 2000 --seed 1 --json
+    python tests/attacks/fuzz.py --tables 2000 --seed 1 [--trees] --json
 
 Each table is published through the public interface, read back, and recounted by an oracle that
 imports nothing of sqlanon (tests/reference/release_oracle.py). Exit status 1 where a release
@@ -9,6 +9,9 @@ anything but an error of sqlanon's own was raised.
 
 The control recounts the same releases with every bound tightened by `--tighten`: each model must
 then be seen violated, or the oracle would see nothing.
+
+With `--trees` every search is for a cut tree (recoding multidimensional), with policies changed
+where they ask for what that refuses: views, top labels and populations.
 """
 
 from __future__ import annotations
@@ -177,9 +180,26 @@ def counted(rows: list[Row]) -> Counter[Any]:
     return Counter(tuple(map(atom, row.values())) for row in rows)
 
 
-def attack(seed: int, tighten: Fraction) -> Outcome:
-    """Publishes the table of a seed and recounts it."""
+def case(seed: int, *, trees: bool) -> Drawn:
+    """The case of a seed; with `trees`, one that searches a cut tree."""
     drawn = draw(seed)
+    if not trees:
+        return drawn
+    policy, publish = drawn.policy, drawn.policy["publish"]
+    policy["search"] = {"recoding": "multidimensional"}
+    policy["privacy"].pop("k_map", None)
+    policy.pop("population", None)
+    if publish.get("unseen") == "top":
+        publish["unseen"] = "leave_out"
+    if drawn.mode == "view":
+        publish["mode"] = "table"
+    mode = "table" if drawn.mode == "view" else drawn.mode
+    return replace(drawn, population=[], mode=mode)
+
+
+def attack(seed: int, tighten: Fraction, *, trees: bool = False) -> Outcome:
+    """Publishes the table of a seed and recounts it."""
+    drawn = case(seed, trees=trees)
     with tempfile.TemporaryDirectory() as folder:
         place = Place(drawn, Path(folder))
         try:
@@ -253,7 +273,7 @@ def _changed_view(
     return [replace(each, rule=f"{each.rule} of a view") for each in violations(later)]
 
 
-def run(tables: int, seed: int, tighten: Fraction) -> dict[str, Any]:
+def run(tables: int, seed: int, tighten: Fraction, *, trees: bool = False) -> dict[str, Any]:
     """Attacks with so many tables, and what came of them as a document."""
     start = time.process_time()
     refused: Counter[str] = Counter()
@@ -264,7 +284,7 @@ def run(tables: int, seed: int, tighten: Fraction) -> dict[str, Any]:
     suppressed = 0
     for number in range(seed, seed + tables):
         try:
-            outcome = attack(number, tighten)
+            outcome = attack(number, tighten, trees=trees)
         except Exception:
             lines = traceback.format_exc().splitlines()
             found.append({"seed": number, "rule": "crash", "text": "\n".join(lines[-12:])})
@@ -275,7 +295,7 @@ def run(tables: int, seed: int, tighten: Fraction) -> dict[str, Any]:
         if outcome.refused:
             refused[outcome.refused] += 1
             continue
-        modes[draw(number).mode] += 1
+        modes[case(number, trees=trees).mode] += 1
         checked.update(outcome.checked)
         control.update(outcome.control)
         suppressed += outcome.left_out > 0
@@ -290,6 +310,7 @@ def run(tables: int, seed: int, tighten: Fraction) -> dict[str, Any]:
         "models": {
             model: {"releases": checked[model], "violated_when_tightened": control[model]}
             for model in MODELS
+            if model != "k_map" or not trees
         },
         "tightened_by": float(tighten),
         "processor_seconds": round(time.process_time() - start, 1),
@@ -310,9 +331,10 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1, help="that of the first table")
     parser.add_argument("--tighten", type=Fraction, default=Fraction("0.9"))
+    parser.add_argument("--trees", action="store_true", help="search cut trees")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    document = run(options.tables, options.seed, options.tighten)
+    document = run(options.tables, options.seed, options.tighten, trees=options.trees)
     if options.json:
         print(json.dumps(document, indent=2))
     else:

@@ -53,6 +53,13 @@ def test_releases_of_random_tables_hold_what_their_policies_require() -> None:
 
 
 @pytest.mark.slow
+def test_releases_of_cut_trees_hold_what_their_policies_require() -> None:
+    found = run("fuzz.py", "--tables", "40", "--tighten", "0.5", "--trees")
+    assert found["violations"] == []
+    assert found["released"] >= 15
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_at_random_moments() -> None:
     found = run("kills.py", "--kills", "10")

@@ -69,9 +69,10 @@ def test_another_format() -> None:
 
 
 def test_another_recoding() -> None:
-    """As of a later version, whose scheme has splits in place of partitions."""
-    assert refusal({"version": 2, "recoding": "multidimensional", "splits": []}) == (
-        "s.json: recoding 'multidimensional' is not supported; this sqlanon reads 'global'"
+    """As of a later version."""
+    assert refusal({"version": 3, "recoding": "cascade", "nodes": []}) == (
+        "s.json: recoding 'cascade' is not supported; this sqlanon reads 'global' and "
+        "'multidimensional'"
     )
 
 

@@ -251,6 +251,8 @@ class Labels:
         if not isinstance(shown, str):
             yield lambda cell: cell is not None and atom(cell) == atom(shown)
             return
+        if shown == "not NULL":  # of a cut tree that parts NULL in some places only
+            yield lambda cell: cell is not None
         yield from self._names(shown)
         if shown.startswith("{") and shown.endswith("}"):
             for token in _tokens(shown[1:-1]):

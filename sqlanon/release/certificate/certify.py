@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts, Marked, Sensitive, finite, settled
 from sqlanon.documents import first_mistake
-from sqlanon.domain import Cell, Generalized, cell_text
+from sqlanon.domain import Cell, Generalized, Recoding, cell_text
 from sqlanon.engines import Engine
 from sqlanon.errors import CertificateError
 from sqlanon.metrics import ReleaseCounts, recounted
@@ -128,7 +128,7 @@ def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, flo
 
 def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
     """How many atoms each group holds, by what is released for it."""
-    sizes = [stop - start for start, stop in item.runs]
+    sizes = [stop - start for start, stop in item.groups]
     return dict(zip(item.cells, sizes, strict=True))
 
 
@@ -216,7 +216,7 @@ def certify(
                 "python": platform.python_version(),
             },
             policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
-            scheme=SchemeEntry(fingerprint=order.scheme),
+            scheme=SchemeEntry(fingerprint=order.scheme, recoding=_recoding(order)),
             source=SourceEntry(rows=source.rows, people=source.people, name=order.name),
             columns=tuple(_columns(order, facts, losses)),
             privacy=privacy_entry(
@@ -294,13 +294,17 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         role="quasi",
         treatment=Treatment.GENERALIZED,
         released_as=item.released_names,
-        groups=len(item.runs),
+        groups=len(item.groups),
         values=item.column.size,
         labels=tuple(cell_text(group) for group in item.cells),
         groups_released=held.groups,
         largest_share=held.largest,
         loss=min(loss, 1.0),
     )
+
+
+def _recoding(order: Order) -> Recoding:
+    return Recoding.GLOBAL if order.tree is None else Recoding.MULTIDIMENSIONAL
 
 
 def _scores(

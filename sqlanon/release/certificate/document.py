@@ -16,13 +16,12 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 
 from sqlanon.audit import HashVersion
-from sqlanon.domain import Mode
+from sqlanon.domain import Mode, Recoding
 from sqlanon.errors import CertificateError, PrivacyError
 from sqlanon.privacy import Model, certified_model
 
 FORMAT: Final = "sqlanon certificate"
 VERSION: Final = 3
-RECODING = "global"
 
 
 class Treatment(StrEnum):
@@ -122,7 +121,7 @@ class PolicyEntry(Entry):
 
 class SchemeEntry(Entry):
     fingerprint: Shared[str]
-    recoding: Shared[str] = RECODING
+    recoding: Shared[Recoding] = Recoding.GLOBAL
 
 
 class SourceEntry(Entry):

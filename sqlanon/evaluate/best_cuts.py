@@ -1,0 +1,362 @@
+"""A cut tree, level by level: one query finds the best cut of every open node at once.
+
+The rows are those of the histogram, in an embedded DuckDB. A column may be cut at some places
+only; what lies between two of them is a segment. What makes a side large enough, and whether it
+satisfies the models, is computed as for other schemes, on prefix sums over the segments of a node.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from sqlanon.domain import CutTree, Histogram, Ints
+from sqlanon.engines import Tracer
+from sqlanon.engines.duckdb import hide_progress_bar
+from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.errors import EvaluationError
+from sqlanon.evaluate.constraints import FewValues, judge_for
+from sqlanon.evaluate.scoring_sql import bigint, column
+from sqlanon.evaluate.value_counts import Demands
+from sqlanon.render import NATIVE, render
+
+PRICES = 2**30
+"""What a row costs that tells nothing: the prices of atoms are whole numbers of this unit."""
+BEFORE, AFTER = "before", "after"
+ROWS, MOVERS = "open_rows", "open_movers"
+
+
+@dataclass(frozen=True)
+class CutColumn:
+    """A column as cuts see it.
+
+    starts  the first atom of every segment, 0 first; the column may be cut at all others
+    forced  those of them at which every region is cut
+    weight  its share in the loss, above 0
+    """
+
+    starts: Ints
+    forced: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
+class BestCuts:
+    """Finds cut trees of one histogram whose regions have at least k people and hold the models."""
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        columns: Sequence[CutColumn],
+        demands: Demands,
+        workers: int | None = None,
+    ) -> None:
+        self._histogram = histogram
+        self._columns = tuple(columns)
+        self._k = demands.below
+        judge = judge_for(histogram, demands, None)
+        if judge is not None and not isinstance(judge, FewValues):
+            raise EvaluationError(
+                "multidimensional recoding counts every sensitive value of a node, and there are "
+                "too many; take recoding global, or cast the column to coarser values"
+            )
+        self._judge = judge
+        self.tracer = Tracer()
+        self.queries = 0
+        self._connection = hide_progress_bar(duckdb.connect(":memory:"))
+        self._connection.execute(f"SET threads = {workers or os.cpu_count() or 1}")
+
+    def close(self) -> None:
+        """Lets the database go."""
+        self._connection.close()
+
+    def tree(self, goes_on: Callable[[int], bool] = lambda nodes: True) -> CutTree:
+        """The tree of the best cut of every node, until no node can be cut.
+
+        `goes_on` hears after every level how many nodes there are, and may end it.
+        """
+        growing = _Growing(self._histogram, self._columns)
+        self._load(growing)
+        while True:
+            open_ = growing.open_nodes
+            if not len(open_):
+                break
+            self._table("bounds", growing.bounds(open_))
+            found = self._fetch(self._best)
+            if not len(found["node"]):
+                break
+            chosen = growing.cut(found, self._k)
+            self._table("chosen", chosen)
+            self._cut_rows(ROWS, self._kinds)
+            if self._moves:
+                self._cut_rows(MOVERS, ["mover"])
+            if not goes_on(growing.nodes):
+                break
+        return growing.tree()
+
+    def _load(self, growing: _Growing) -> None:
+        codes, counters = self._counted
+        segments = self._segments(codes)
+        rows = {"node": growing.node_of(codes), **segments, **counters}
+        if self._moves:
+            self._load_movers(growing)
+        self._connection.register("incoming", rows)
+        keys = ["node", *segments]
+        grouped = render("evaluate/open_rows.sql", dialect=NATIVE, keys=keys, counted=self._added)
+        self._run(f"CREATE TABLE open_rows AS\n{grouped}")
+        self._connection.unregister("incoming")
+        edges = [
+            (j, segment, atom)
+            for j, each in enumerate(self._columns)
+            for segment, atom in enumerate(each.starts.tolist())
+        ]
+        names = ("col", "segment", "atom")
+        self._table("edges", dict(zip(names, np.array(edges, dtype=np.int64).T, strict=True)))
+        self._table("columns", self._column_table)
+
+    def _segments(self, codes: Ints) -> dict[str, npt.NDArray[np.integer]]:
+        return {
+            f"v{j}": (np.searchsorted(each.starts, codes[:, j], side="right") - 1).astype(np.int32)
+            for j, each in enumerate(self._columns)
+        }
+
+    @property
+    def _moves(self) -> bool:
+        """Whether people have rows in several tuples, so that they cannot be added up."""
+        return self._histogram.tally.has_movers
+
+    def _load_movers(self, growing: _Growing) -> None:
+        tally = self._histogram.tally
+        codes = tally.codes[tally.mover >= 0].astype(np.int64)
+        movers = {"node": growing.node_of(codes), **self._segments(codes)}
+        self._table(MOVERS, movers | {"mover": tally.mover[tally.mover >= 0]})
+
+    @property
+    def _column_table(self) -> dict[str, Ints]:
+        columns = self._histogram.space.columns
+        whole = sum(each.weight for each in self._columns)
+        prices = [
+            round(PRICES * each.weight / whole / max(c.size - 1, 1))
+            for c, each in zip(columns, self._columns, strict=True)
+        ]
+        nulls = [
+            len(each.starts) - 1 if c.domain.has_null and c.domain.width else -1
+            for c, each in zip(columns, self._columns, strict=True)
+        ]
+        found = {"col": range(len(columns)), "price": prices, "null_segment": nulls}
+        return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+
+    @cached_property
+    def _counted(self) -> tuple[Ints, Mapping[str, npt.NDArray[np.integer]]]:
+        if self._judge is not None:
+            codes, counters = self._judge.counted
+            return codes.astype(np.int64), counters
+        tally = self._histogram.tally
+        found = {"size": tally.people.astype(np.int64)}
+        if self._histogram.subject is not None:
+            found["n_rows"] = tally.rows.astype(np.int64)
+        return tally.codes.astype(np.int64), found
+
+    @cached_property
+    def _kinds(self) -> Mapping[str, type[exp.Func]]:
+        if self._judge is not None:
+            return self._judge.counters
+        return dict.fromkeys(self._counted[1], exp.Sum)
+
+    @property
+    def _added(self) -> dict[str, exp.Expr]:
+        return {name: bigint(kind(this=column(name))) for name, kind in self._kinds.items()}
+
+    def _sides(self, cells: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+        """Cells of a class for either side of a cut."""
+        return {
+            f"{side}_{name}": _of_side(cell, side)
+            for side in (BEFORE, AFTER)
+            for name, cell in cells.items()
+        }
+
+    @cached_property
+    def _best(self) -> str:
+        places = range(len(self._columns))
+        number = {j: exp.Literal.number(j) for j in places}
+        is_grouped = {
+            j: exp.EQ(this=exp.func("GROUPING", column(f"v{j}")), expression=exp.Literal.number(0))
+            for j in places
+        }
+        unpacked: dict[str, exp.Expr] = {"size": column("size"), "n_rows": column("n_rows")}
+        if self._histogram.subject is None:
+            unpacked["n_rows"] = column("size")
+        measured: dict[str, exp.Expr] = {}
+        violated: exp.Expr = column("size") < self._k
+        if self._judge is not None:
+            unpacked, measured = self._judge.unpacked, self._judge.statistics
+            violated = self._judge.violated
+        added = {
+            f"{side}_{name}": bigint(
+                exp.Window(this=kind(this=column(name)), alias=exp.to_identifier(side))
+            )
+            for side in (BEFORE, AFTER)
+            for name, kind in self._kinds.items()
+        }
+        if self._moves:
+            unpacked = {**unpacked, "size": unpacked["size"] + column("moving")}
+            for side, ends in ((BEFORE, "n_first"), (AFTER, "n_last")):
+                people = exp.Coalesce(this=column(ends), expressions=[exp.convert(0)])
+                total = exp.Window(this=exp.Sum(this=people), alias=exp.to_identifier(side))
+                added[f"{side}_moving"] = bigint(total)
+        both = [_of_side(violated, side) for side in (BEFORE, AFTER)]
+        return render(
+            "evaluate/best_cuts.sql",
+            dialect=NATIVE,
+            column=exp.Case(ifs=[exp.If(this=is_grouped[j], true=number[j]) for j in places]),
+            segment=exp.func("COALESCE", *(column(f"v{j}") for j in places)),
+            counted=self._added,
+            moves=self._moves,
+            numbers=exp.Array(expressions=list(number.values())),
+            first=exp.Array(expressions=[column(f"first_{j}") for j in places]),
+            last=exp.Array(expressions=[column(f"last_{j}") for j in places]),
+            first_and_last={
+                f"{name}_{j}": kind(this=column(f"v{j}"))
+                for j in places
+                for name, kind in (("first", exp.Min), ("last", exp.Max))
+            },
+            sets=[exp.Tuple(expressions=[column("node"), column(f"v{j}")]) for j in places],
+            before_and_after=added,
+            unpacked=self._sides(unpacked),
+            measured=self._sides(measured) or {"is_measured": exp.true()},
+            violated=exp.or_(*both),
+        )
+
+    def _cut_rows(self, table: str, kept: Iterable[str]) -> None:
+        """Moves the rows of a table to their new nodes."""
+        places = range(len(self._columns))
+        segment = exp.Case(
+            this=column("col", "chosen"),
+            ifs=[exp.If(this=exp.Literal.number(j), true=column(f"v{j}", table)) for j in places],
+        )
+        names = [*(f"v{j}" for j in places), *kept]
+        moved = render(
+            "evaluate/cut_rows.sql", dialect=NATIVE, table=table, segment=segment, kept=names
+        )
+        self._run(f"CREATE OR REPLACE TABLE next_rows AS\n{moved}")
+        self._run(f"DROP TABLE {table}")
+        self._run(f"ALTER TABLE next_rows RENAME TO {table}")
+
+    def _table(self, name: str, columns: Mapping[str, object]) -> None:
+        self._connection.register("incoming", dict(columns))
+        self._run(f"CREATE OR REPLACE TABLE {name} AS FROM incoming")
+        self._connection.unregister("incoming")
+
+    def _run(self, statement: str) -> None:
+        with keeping_interrupts(), self.tracer.running(statement):
+            self._connection.execute(statement)
+
+    def _fetch(self, statement: str) -> dict[str, Ints]:
+        self.queries += 1
+        with keeping_interrupts(), self.tracer.running(statement) as running:
+            fetched = self._connection.execute(statement).fetchnumpy()
+            running.rows = len(fetched["node"])
+        return {name: np.asarray(values, dtype=np.int64) for name, values in fetched.items()}
+
+
+def _of_side(cell: exp.Expr, side: str) -> exp.Expr:
+    """A cell that reads the columns of one side of a cut."""
+    found = cell.copy()
+    for read in [found] if isinstance(found, exp.Column) else list(found.find_all(exp.Column)):
+        read.set("this", exp.to_identifier(f"{side}_{read.name}", quoted=True))
+    return found
+
+
+class _Growing:
+    """A tree while it grows: the splits so far, and the atoms of its leaves."""
+
+    def __init__(self, histogram: Histogram, columns: Sequence[CutColumn]) -> None:
+        self._columns = columns
+        self._names = [c.name for c in histogram.space.columns]
+        self._sizes = [c.size for c in histogram.space.columns]
+        self._widths = [
+            c.domain.width if c.domain.has_null else c.size for c in histogram.space.columns
+        ]
+        self._splits: list[tuple[int, int, int, int, int]] = []
+        self._last = 1
+        self._bounds = {1: [(0, size) for size in self._sizes]}
+        self._open: list[int] = []
+        self._force()
+
+    @property
+    def nodes(self) -> int:
+        return self._last
+
+    @property
+    def open_nodes(self) -> list[int]:
+        """The nodes that may be cut."""
+        return self._open
+
+    def _force(self) -> None:
+        """Cuts at the places that every region is cut at."""
+        for j, each in enumerate(self._columns):
+            leaves = list(self._bounds)
+            for node in leaves:
+                rest = node
+                for at in sorted(each.forced):
+                    _, rest = self._split(rest, j, at)
+        self._open = list(self._bounds)
+
+    def _split(self, node: int, j: int, at: int) -> tuple[int, int]:
+        first, second = self._last + 1, self._last + 2
+        self._last = second
+        self._splits.append((node, j, at, first, second))
+        bounds = self._bounds.pop(node)
+        low, high = bounds[j]
+        self._bounds[first] = [*bounds[:j], (low, at), *bounds[j + 1 :]]
+        self._bounds[second] = [*bounds[:j], (at, high), *bounds[j + 1 :]]
+        return first, second
+
+    def node_of(self, codes: Ints) -> Ints:
+        """The open node of every tuple, before the first level."""
+        tree = self.tree()
+        return tree.regions.node[tree.region_of(codes)]
+
+    def bounds(self, nodes: Sequence[int]) -> dict[str, Ints]:
+        """The atoms of some nodes, a row per node and column."""
+        table = np.array([self._bounds[node] for node in nodes], dtype=np.int64)
+        count = len(self._sizes)
+        return {
+            "node": np.repeat(np.array(nodes, dtype=np.int64), count),
+            "col": np.tile(np.arange(count, dtype=np.int64), len(nodes)),
+            "low": table[:, :, 0].ravel(),
+            "high": table[:, :, 1].ravel(),
+        }
+
+    def cut(self, found: Mapping[str, Ints], k: int) -> dict[str, Ints]:
+        """Makes the cuts, and says where the rows of each node go on.
+
+        NULL that a node has room for, but no rows, is parted from the values first.
+        """
+        chosen, open_ = [], []
+        rows = zip(*(found[name].tolist() for name in found), strict=True)
+        for node, j, segment, before, after in rows:
+            at = int(self._columns[j].starts[segment])
+            rest = node
+            if at < self._widths[j] < self._bounds[node][j][1]:
+                rest, _ = self._split(node, j, self._widths[j])
+            first, second = self._split(rest, j, at)
+            is_open = [number >= 2 * k for number in (before, after)]
+            chosen.append((node, j, segment, first, second, *is_open))
+            open_ += [each for each, may in zip((first, second), is_open, strict=True) if may]
+        self._open = open_
+        names = ("node", "col", "segment", "first", "second")
+        columns = list(zip(*chosen, strict=True))
+        table = {n: np.array(c, dtype=np.int64) for n, c in zip(names, columns, strict=False)}
+        for name, may in zip(("first_open", "second_open"), columns[-2:], strict=True):
+            table[name] = np.array(may, dtype=bool)
+        return table
+
+    def tree(self) -> CutTree:
+        return CutTree.of(self._names, self._sizes, self._splits)

@@ -1,0 +1,1 @@
+"""Multidimensional recoding: cut trees."""

@@ -1,0 +1,78 @@
+"""Searches for cut trees: multidimensional recoding, for one k or several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from sqlanon.counting import DEFAULT_PREFERENCE, sensitive_hierarchies
+from sqlanon.domain import Recoding
+from sqlanon.errors import ArgumentError
+from sqlanon.evaluate import Effort
+from sqlanon.measuring import Measurer
+from sqlanon.release import refuse_with_tree
+from sqlanon.search import SearchResult, Watch, cut_tree, together
+from sqlanon.searching import NO_PRIVACY, alphabetical
+
+
+def refuse_method(own: str, method: str | None, effort: str | None) -> None:
+    """Refuses what chooses between searches for one partition per column."""
+    for name, value in (("method", None if method == own else method), ("effort", effort)):
+        if value is not None:
+            raise ArgumentError(
+                f"`{name}` is {value!r}, but the policy says recoding: multidimensional, which has "
+                "one search; leave it out, or say recoding: global"
+            )
+
+
+def search_trees(
+    measurer: Measurer, wanted: Sequence[int], seed: int, watch: Watch
+) -> SearchResult:
+    """The best tree that was found for every k; `wanted` is ascending."""
+    refuse_with_tree(measurer.policy)
+    found = []
+    for k in wanted:
+        watch.begin_again()
+        found.append(_search_for(measurer, k, seed, watch))
+    return together(found, measurer.required_k) if len(found) > 1 else found[0]
+
+
+def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchResult:
+    begun, policy = time.perf_counter(), measurer.policy
+    loss = policy.section.search.loss or "nwp"
+    watch.start()
+    scheme, queries = cut_tree(
+        measurer.histogram,
+        k,
+        measurer.models,
+        sensitive_hierarchies(policy, measurer.source),
+        watch,
+        by_weight=loss != "glm",
+        workers=measurer.workers,
+    )
+    own = None if k == measurer.required_k else k
+    preference = measurer.preference or DEFAULT_PREFERENCE
+    solution = measurer.measured_tree(replace(scheme, required_k=own), preference)
+    notes = list(measurer.cautions)
+    notes += [NO_PRIVACY] if policy.section.privacy is None else []
+    notes += alphabetical(measurer.space.columns)
+    chosen = None if solution.feasible is False else 0
+    return SearchResult(
+        method=str(Recoding.MULTIDIMENSIONAL),
+        objectives=(loss, "k"),
+        seed=seed,
+        solutions=(solution,),
+        chosen=chosen,
+        evaluations=asdict(Effort(asked=1, distinct=1, queries=queries)),
+        seconds=time.perf_counter() - begun,
+        stopped=watch.stopped,
+        notes=tuple(notes),
+        policy=policy.fingerprint,
+        source=measurer.account_of_source(),
+        required_k=k,
+        choices={k: chosen},
+        required=tuple(model.describe() for model in measurer.models),
+        unreachable=measurer.unreachable if chosen is None else (),
+        policy_parts=policy.parts,
+    )

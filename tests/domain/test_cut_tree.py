@@ -1,0 +1,151 @@
+"""Cut trees: regions are disjoint, cover every tuple, and are written in values."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from reference.tree_oracle import node_of, regions
+
+from sqlanon.domain import Scheme, from_document, to_document
+from sqlanon.domain.atoms import IntervalDomain, ValueDomain
+from sqlanon.domain.column import Column
+from sqlanon.domain.cut_tree import CutTree
+from sqlanon.engines.protocol import Kind
+from sqlanon.errors import SchemeError
+
+AGES = tuple(range(20, 30))
+EDUCATION = ("10th", "11th", "Bachelors", "Masters")
+COLUMNS = [
+    Column(IntervalDomain.of_range("age", Kind.INTEGER, 20, 30, 1)),
+    Column(ValueDomain("education", Kind.TEXT, EDUCATION, has_null=True)),
+    Column(ValueDomain("sex", Kind.TEXT, ("f", "m"))),
+]
+DOMAINS = {"age": AGES, "education": (*EDUCATION, None), "sex": ("f", "m")}
+SPLITS: dict[str, Any] = {
+    "1": ["age", "<", 25, 2, 3],
+    "2": ["age", "<", 22, 4, 5],
+    "3": ["education", "not null", None, 6, 7],
+    "6": ["education", "in", ["10th", "11th"], 8, 9],
+    "9": ["education", "not in", ["Masters"], 10, 11],
+}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    return {
+        "format": "sqlanon scheme",
+        "version": 3,
+        "recoding": "multidimensional",
+        "columns": {"sex": {"groups": [["f"], ["m"]]}},
+        "tree": SPLITS,
+        **changes,
+    }
+
+
+def read(**changes: Any) -> Scheme:
+    return from_document(document(**changes), COLUMNS, "s.json")
+
+
+def test_every_tuple_lies_in_one_region() -> None:
+    tree = read().tree
+    assert tree is not None
+    codes = np.array(list(product(range(10), range(5), range(2))))
+    low, high = tree.regions.low, tree.regions.high
+    inside = ((codes[:, None] >= low) & (codes[:, None] < high)).all(axis=2)
+    assert (inside.sum(axis=1) == 1).all()
+    assert (inside.argmax(axis=1) == tree.region_of(codes)).all()
+
+
+def test_regions_are_those_of_the_splits() -> None:
+    """By routing every possible row as the oracle does."""
+    tree = read().tree
+    assert tree is not None
+    domains = {name: list(values) for name, values in DOMAINS.items()}
+    codes = np.array(list(product(*(range(len(v)) for v in domains.values()))))
+    cells = list(product(*domains.values()))
+    nodes = [node_of(dict(zip(domains, row, strict=True)), SPLITS) for row in cells]
+    assert tree.regions.node[tree.region_of(codes)].tolist() == nodes
+
+
+def test_groups_overlap_and_have_labels_of_their_own() -> None:
+    scheme = read()
+    boxes = regions(SPLITS, DOMAINS)
+    wanted = {box["education"] for box in boxes.values()}
+    assert len(scheme.groups[1]) == len(wanted) == 5
+    assert scheme.labels("education") == (
+        "{10th, 11th}", "*", "Bachelors", "Masters", None,
+    )  # fmt: skip
+    assert scheme.labels("age") == ("[20, 22)", "[22, 25)", "[25, 30]")
+
+
+def test_a_document_is_read_back() -> None:
+    written = to_document(read())
+    assert written["recoding"] == "multidimensional"
+    assert from_document(written, COLUMNS, "s.json") == read()
+    assert written["tree"]["1"] == ["age", "<", 25, 2, 3]
+    assert written["tree"]["9"] == ["education", "in", ["Bachelors"], 10, 11]
+
+
+def test_the_fingerprint_names_the_regions_and_not_the_numbers_of_nodes() -> None:
+    other = {"1": ["age", "<", 25, 20, 30], "20": ["age", "<", 22, 4, 5]}
+    same = {"1": ["age", "<", 22, 7, 8], "8": ["age", "<", 25, 3, 4]}
+    assert read(tree=other).fingerprint == read(tree=same).fingerprint
+    assert read(tree=other).fingerprint != read().fingerprint
+
+
+def test_skewed_trees_of_many_levels() -> None:
+    width = 3_000
+    splits = [(2 * i - 1, 0, i, 2 * i, 2 * i + 1) for i in range(1, width)]
+    tree = CutTree.of(["n"], [width], splits)
+    assert tree.region_of(np.arange(width)[:, None]).tolist() == list(range(width))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tree": []}, "expected splits by node"),
+        ({"tree": {"1": ["age", "<", 25, 2]}}, "node 1: expected [column, condition, value"),
+        ({"tree": {"1": ["age", "under", 25, 2, 3]}}, "'under' is none of <, in, not in, not null"),
+        ({"tree": {"1": ["aeg", "<", 25, 2, 3]}}, "'aeg' is no quasi-identifier"),
+        ({"tree": {"1": ["age", "<", 25, 2, 1]}}, "1 is no number of a node"),
+        ({"tree": {"1": ["age", "<", 25, 2, 2]}}, "node 2 is reached in two ways"),
+        ({"tree": {"1": ["age", "<", 99, 2, 3]}}, "99 is not a place to cut 'age'"),
+        ({"tree": {"1": ["age", "not null", None, 2, 3]}}, "column 'age' has no NULL"),
+        ({"tree": {"1": ["education", "<", "B", 2, 3]}}, "has no order; list values with in"),
+        ({"tree": {"1": ["education", "in", "10th", 2, 3]}}, "in needs a list of values"),
+        ({"tree": {"1": ["education", "in", ["12th"], 2, 3]}}, "'12th' is not in the domain"),
+        ({"tree": {"1": ["education", "in", ["11th"], 2, 3]}}, "do not stand at one end"),
+        ({"tree": {"1": ["education", "in", ["10th"], 2, 3]}}, "NULL shares a group"),
+        (
+            {
+                "tree": {
+                    "1": ["age", "<", 25, 2, 3],
+                    "2": ["education", "not null", None, 4, 5],
+                    "3": ["education", "in", ["10th"], 6, 7],
+                }
+            },
+            "a region holds some values and NULL",
+        ),
+        (
+            {"tree": {"1": ["age", "<", 25, 2, 3], "2": ["age", "<", 27, 4, 5]}},
+            "node 2: the split leaves one side without values of 'age'",
+        ),
+        ({"tree": {"1": ["age", "<", 25, 2, 3], "9": ["age", "<", 22, 4, 5]}}, "leads to node 9"),
+        ({"tree": {"1": ["sex", "in", ["f"], 2, 3]}}, "has a partition, and the tree cuts it too"),
+        ({"recoding": "global"}, "a tree goes with recoding 'multidimensional'"),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_node_and_the_column(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(SchemeError) as refused:
+        read(**changes)
+    assert str(refused.value).startswith("s.json: ")
+    assert words in str(refused.value)
+
+
+def test_max_level_holds_for_every_region() -> None:
+    limited = [COLUMNS[0], COLUMNS[1], Column(COLUMNS[2].domain, max_level=0)]
+    tree = {"1": ["age", "<", 25, 2, 3], "2": ["sex", "in", ["f"], 4, 5]}
+    with pytest.raises(SchemeError, match="'sex': a region is above level 0, which max_level"):
+        from_document(document(tree=tree, columns={}), limited, "s.json")
