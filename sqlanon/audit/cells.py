@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from sqlanon.domain import format_value
-from sqlanon.engines import ColumnInfo, Kind, Source, has_time_zone, is_text_type
+from sqlanon.engines import ColumnInfo, Kind, Source, folds_case, has_time_zone, is_text_type
 from sqlanon.errors import CheckError, EngineError
 from sqlanon.render import EXACT
 
@@ -41,6 +41,8 @@ def compared(info: ColumnInfo) -> exp.Expr:
     kind is compared by its text, because INTERVAL '1 month' equals '30 days'.
     """
     value = person(info)
+    if isinstance(value, exp.Lower):
+        value = value.this
     return exact(value) if info.kind in (Kind.TEXT, None) else value
 
 
@@ -54,7 +56,8 @@ def person(info: ColumnInfo) -> exp.Expr:
     if info.kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))
     if info.kind in (Kind.TEXT, None) and not is_text_type(info.type):
-        return exp.cast(value, "text")
+        text = exp.cast(value, "text")
+        return exp.Lower(this=text) if folds_case(info.type) else text
     return value
 
 

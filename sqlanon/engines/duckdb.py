@@ -28,6 +28,7 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
+    TableDetails,
     parse_table,
     render_statement,
 )
@@ -338,6 +339,9 @@ class DuckDBEngine:
             "calls them instead: no count could be trusted. Drop or rename them "
             f"({listed}), or {instead}."
         )
+
+    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
+        """DuckDB itself refuses a transaction whose tables others have changed."""
 
     def files(self) -> list[AttachedFile]:
         """The files of all databases, also of those that are open for reading only."""

@@ -270,6 +270,9 @@ class SQLite:
     def refuse_hidden_functions(self) -> None:
         return
 
+    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
+        return
+
     def database_files(self) -> tuple[Path, ...]:
         return () if self._read_only else (self._path,)
 
