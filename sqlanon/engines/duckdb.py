@@ -28,7 +28,6 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
-    TableDetails,
     parse_table,
     render_statement,
 )
@@ -340,7 +339,7 @@ class DuckDBEngine:
             f"({listed}), or {instead}."
         )
 
-    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
+    def refuse_changed(self, table: exp.Table) -> None:
         """DuckDB itself refuses a transaction whose tables others have changed."""
 
     def files(self) -> list[AttachedFile]:

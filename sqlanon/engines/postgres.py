@@ -23,9 +23,9 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
-    TableDetails,
     parse_table,
     render_statement,
+    spelled,
 )
 from sqlanon.engines.tracer import Running, Tracer
 from sqlanon.errors import EngineError, PublishError
@@ -398,24 +398,20 @@ class PostgresEngine:
                 "search_path of the connection, or give sqlanon the address of the database."
             )
 
-    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
+    def refuse_changed(self, table: exp.Table) -> None:
         """Compares a locked table with what it was in the snapshot of the transaction.
 
         Another connection reads what is there now. A row version that the snapshot sees keeps its
         place until the transaction ends, so equal places mean equal rows.
         """
-        place = render_statement(former.table, self.dialect)
-        (here,) = self.fetch(catalog.identity(former.table)).to_pylist()
-        changed = here["oid"] != former.identity
-        if not changed and rows:
-            query = catalog.row_places(former.table)
-            before = self.fetch(query)
-            with self._beside() as other:
-                changed = not before.equals(other.fetch(query))
+        query = catalog.row_places(table)
+        before = self.fetch(query)
+        with self._beside() as other:
+            changed = not before.equals(other.fetch(query))
         if changed:
             raise PublishError(
-                f"another connection has changed {place} since this release was begun; publish "
-                "again, at a time when fewer write to it if need be"
+                f"another connection has changed {spelled(table)} since this release was begun; "
+                "publish again, at a time when fewer write to it if need be."
             )
 
     @contextmanager

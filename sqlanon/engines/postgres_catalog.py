@@ -96,7 +96,6 @@ _ROW_PLACES = """
 SELECT COUNT(*) AS n, CAST(SUM(pg_catalog.hashtidextended(ctid, 0)) AS TEXT) AS places
 FROM ONLY {{ table | sql }}
 """
-_IDENTITY = "SELECT CAST(pg_catalog.to_regclass({{ relation | literal }}) AS OID)::BIGINT AS oid"
 
 _KINDS = {
     **dict.fromkeys(("SMALLINT", "INTEGER", "BIGINT"), Kind.INTEGER),
@@ -219,10 +218,6 @@ def regclass(table: exp.Table) -> str:
     return table.sql("postgres", identify=True)
 
 
-def identity(table: exp.Table) -> str:
-    return render_text(_IDENTITY, dialect="postgres", relation=regclass(table))
-
-
 def row_places(table: exp.Table) -> str:
     """Counts the row versions of a table, and adds up a hash of their places."""
     return render_text(_ROW_PLACES, dialect="postgres", table=table)
@@ -330,7 +325,6 @@ def details(engine: PostgresEngine, table: exp.Table) -> TableDetails | None:
         referenced_by=texts("reference"),
         bound=(*own, *texts("bound")),
         rebuilt=rebuilt,
-        identity=row["identity"],
     )
 
 

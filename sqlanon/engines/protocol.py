@@ -144,7 +144,6 @@ class TableDetails:
     bound          what would stay with the former rows, or be lost, if another table took the
                    name: views that are bound to the table itself, triggers, policies
     rebuilt        its owner, rights and indexes
-    identity       by which it is known to be the same table later; None where names suffice
     """
 
     table: exp.Table
@@ -157,7 +156,6 @@ class TableDetails:
     views: tuple[exp.Table, ...] = ()
     bound: tuple[str, ...] = ()
     rebuilt: tuple[Rebuilt, ...] = ()
-    identity: int | None = None
 
     def kept(self, same: Collection[str]) -> tuple[Rebuilt, ...]:
         """What a table keeps in which these columns have the types that they had."""
@@ -403,10 +401,10 @@ class Engine(Protocol):
     def refuse_hidden_functions(self) -> None:
         """Raises an EngineError where functions of users hide built-in ones of the same name."""
 
-    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
-        """Raises PublishError where a table that is about to be replaced is not what it was.
+    def refuse_changed(self, table: exp.Table) -> None:
+        """Raises PublishError where a locked table has other rows than this transaction sees.
 
-        With `rows` its rows must be those that this transaction sees. For engines with locks.
+        For engines with locks.
         """
 
     def database_files(self) -> tuple[Path, ...]:

@@ -48,7 +48,7 @@ ENGINES = {
         EngineEntry(
             "sqlanon.engines.postgres:PostgresEngine",
             "adbc_driver_manager.dbapi.Connection",
-            "postgresql://user@host:port/database",
+            "postgresql://user@host:port/database or postgres://user@host:port/database",
         ),
     ),
 }

@@ -388,8 +388,8 @@ def _swap(
         engine.run(statement)
     same: frozenset[str] = frozenset()
     if plan.former is not None:
-        if engine.can.locks:
-            engine.refuse_changed(plan.former, rows=plan.order.mode is Mode.REPLACE)
+        if engine.can.locks and plan.order.mode is Mode.REPLACE:
+            engine.refuse_changed(plan.former.table)
         same = plan.former.same_columns(released)
     steps = plan.swap(strict_columns(engine, plan), same)
     views = places.working_views(engine, plan.former)

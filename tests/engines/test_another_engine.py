@@ -270,7 +270,7 @@ class SQLite:
     def refuse_hidden_functions(self) -> None:
         return
 
-    def refuse_changed(self, former: TableDetails, *, rows: bool) -> None:
+    def refuse_changed(self, table: exp.Table) -> None:
         return
 
     def database_files(self) -> tuple[Path, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +30,7 @@ _SETTINGS = {
     "full_page_writes": "off",
     "max_connections": "20",
     "shared_buffers": "64MB",
-    "log_statement": "none",
+    "lock_timeout": "20s",  # a test that waits for itself fails
 }
 
 
@@ -60,6 +62,12 @@ def _other_user() -> dict[str, Any]:
     raise RuntimeError("root needs a user postgres or nobody for the server")
 
 
+def _ends_with_the_tests() -> None:
+    """Has Linux end the server too where the tests are killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG
+
+
 class Server:
     """A running server; `stop` ends it and removes its folder."""
 
@@ -85,6 +93,7 @@ class Server:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,  # Ctrl-C of the tests is not for the server
+                    preexec_fn=_ends_with_the_tests,  # noqa: PLW1509
                     **self._user,
                 )
             self._wait()
@@ -135,7 +144,7 @@ class Server:
     def stop(self) -> None:
         process = getattr(self, "_process", None)
         if process is not None and process.poll() is None:
-            process.send_signal(3)  # SIGQUIT: at once, without a checkpoint
+            process.send_signal(signal.SIGQUIT)  # at once, without a checkpoint
             process.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -1,11 +1,8 @@
 -- reads:  the catalog
--- yields: one row: a table or view by its full name, with its kind, owner and comment; none
+-- yields: one row: a table or view by its full name, with its kind and comment; none
 --         where there is no such relation
 SELECT
-  CAST(c.oid AS BIGINT) AS identity,
   CAST(c.relkind AS TEXT) AS kind,
-  c.relispartition AS is_partition,
-  c.relpersistence = 'u' AS is_unlogged,
   pg_catalog.obj_description(c.oid, 'pg_class') AS comment
 FROM pg_catalog.pg_class AS c
 WHERE c.oid = pg_catalog.to_regclass({{ relation | literal }})
