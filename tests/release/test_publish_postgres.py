@@ -215,7 +215,12 @@ def test_subjects_and_keys_leave_no_trace_in_the_table(
     people.run("ALTER TABLE people ADD who int", "UPDATE people SET who = id % 100")
     document = policy(people, subject="who")
     document.pop("one_row_per_person")
-    document["columns"]["who"] = {"role": "pseudonym", "key": "${KEY}"}
+    document["columns"]["who"] = {
+        "role": "pseudonym",
+        "stable": True,
+        "key": "${KEY}",
+        "accept": "a test",
+    }
     document["columns"]["id"] = {"role": "identifying"}
     for mode in ("table", "replace"):
         place = {"to": "anon"} if mode == "table" else {}
