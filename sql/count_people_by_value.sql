@@ -1,6 +1,6 @@
 -- reads:  the source, which has several rows per subject
 -- yields: as count_people.sql, for each value of one further column (v0); a subject is
---         counted once for every value it has
+--         counted once for each of its values
 WITH counted AS (
   SELECT
     {{ atoms | columns }},

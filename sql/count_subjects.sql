@@ -1,5 +1,5 @@
 -- reads:  the source
--- yields: one row: how many people there are, and how many rows do not say whose they are
+-- yields: one row: the number of people, and of rows without a subject
 SELECT
   COUNT(DISTINCT {{ subject | sql }}) AS n_people,
   COUNT(*) - COUNT({{ subject | sql }}) AS n_unnamed

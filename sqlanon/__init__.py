@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sqlanon.checking import check
     from sqlanon.domain import Scheme
     from sqlanon.errors import SqlanonError
-    from sqlanon.release import Release
+    from sqlanon.release.pipeline import Release
     from sqlanon.search import Progress, SearchResult, Solution, Watch
     from sqlanon.utility import Utility
 
@@ -35,7 +35,7 @@ _HOME = {
     "Anonymizer": "sqlanon.anonymizer",
     "CheckResult": "sqlanon.audit",
     "Progress": "sqlanon.search",
-    "Release": "sqlanon.release",
+    "Release": "sqlanon.release.pipeline",
     "Scheme": "sqlanon.domain",
     "SearchResult": "sqlanon.search",
     "Solution": "sqlanon.search",

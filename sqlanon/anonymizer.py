@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,7 +33,6 @@ from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
 from sqlanon.privacy import Model
 from sqlanon.release import (
-    address_to_rewrite,
     check_types,
     check_values,
     falls_short,
@@ -55,7 +53,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from sqlanon.release import Order, Release
+    from sqlanon.release import Order
+    from sqlanon.release.pipeline import Release
     from sqlanon.utility import Utility
 
 _log = logging.getLogger("sqlanon.publish")
@@ -264,18 +263,6 @@ class Anonymizer:
             raise refusal("walk", walk, "the walk that walk() returned")
         return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
 
-    def explore(self, document: object = None, *, seed: int | None = None) -> Walk:
-        """The former name of `walk`."""
-        _deprecated("explore", "walk")
-        return self.walk(document, seed=seed)
-
-    def explored(
-        self, exploration: Walk, chosen: bytes | None = None, seconds: float = 0.0
-    ) -> SearchResult:
-        """The former name of `walked`."""
-        _deprecated("explored", "walked")
-        return self.walked(exploration, chosen, seconds)
-
     def utility(
         self,
         scheme: SchemeLike,
@@ -340,7 +327,13 @@ class Anonymizer:
         """
         certificates = optional(path, "certificates", certificates, "the path of a folder")
         optional(function, "on_stage", on_stage)
-        from sqlanon.release import Stages, certificate_folder, closed, publish
+        from sqlanon.release.pipeline import (
+            address_to_rewrite,
+            certificate_folder,
+            closed,
+            publish,
+        )
+        from sqlanon.release.stage import Stages
 
         to_rewrite = address_to_rewrite(self.policy, self._origin) if rewrite else None
         try:
@@ -356,14 +349,14 @@ class Anonymizer:
 
     def dry_run(self, scheme: SchemeLike) -> list[str]:
         """The statements that `publish` would run, in their order."""
-        from sqlanon.release import statements
+        from sqlanon.release.pipeline import statements
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return statements(order, engine)
 
     def type_changes(self, scheme: SchemeLike) -> list[str]:
         """How the released columns differ from those of the source, a line each."""
-        from sqlanon.release import type_changes
+        from sqlanon.release.target import type_changes
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return [str(change) for change in type_changes(engine, order)]
@@ -373,7 +366,7 @@ class Anonymizer:
 
         The rows of the source, keys, checks, defaults and indexes, and the views that read it.
         """
-        from sqlanon.release import foreseen
+        from sqlanon.release.target import foreseen
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return foreseen(engine, order)
@@ -415,7 +408,7 @@ class Anonymizer:
         if ours:
             self.source.engine.close()
         try:
-            from sqlanon.release import opened_order
+            from sqlanon.release.pipeline import opened_order
 
             with opened_order(self.policy, self._origin, released, read_only=read_only) as opened:
                 yield opened
@@ -442,8 +435,3 @@ class Anonymizer:
             return self.measure(scheme)
         except (UncoveredValueError, SchemeError):
             return None
-
-
-def _deprecated(former: str, name: str) -> None:
-    message = f"{former}() is now {name}(); the former name will go"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)

@@ -6,8 +6,9 @@ import csv
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,6 @@ from sqlanon.audit import (
     Satisfies,
     audit,
     held_values,
-    judge,
     reference_of,
     rows_unique_over,
     table_hash,
@@ -60,16 +60,11 @@ from sqlanon.errors import (
 )
 from sqlanon.policy import parse_privacy
 from sqlanon.privacy import ForColumns, Model, SensitiveColumn, bound_models, keys, listed
-from sqlanon.release import (
-    Certificate,
-    Treatment,
-    UnreadableCertificate,
-    caveats,
-    differences,
-    recountable,
-    unfinished,
-    written_file,
-)
+from sqlanon.release import written_file
+from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate.comparison import caveats, differences, recountable
+from sqlanon.release.certificate.document import Treatment
+from sqlanon.release.pending import UnreadableCertificate, unfinished
 from sqlanon.wording import counted, looked_in
 
 Checked: TypeAlias = "str | Path | pd.DataFrame | pa.Table | ArrowStream | Connection"
@@ -187,7 +182,9 @@ def check_source(
                 f"`{name}` counts people of a population; name a table with `population`"
             )
     required: list[Requirement] = [] if k is None else [KAnonymity(k)]
-    references = _references(reference, sensitive, subject)
+    references = {}
+    if reference is not None:
+        references = {name: reference_of(reference, name, subject) for name in sensitive}
     _refuse_other_order(models, references)
     audited = audit(
         source,
@@ -201,15 +198,7 @@ def check_source(
         population=population_of(population, subject),
         population_size=population_size,
     )
-    return judge(audited, [*required, *map(Satisfies, models)])
-
-
-def _references(
-    whole: Source | None, sensitive: Sequence[str], subject: str | None
-) -> dict[str, Reference]:
-    if whole is None:
-        return {}
-    return {name: reference_of(whole, name, subject) for name in sensitive}
+    return CheckResult(audited, (*required, *map(Satisfies, models)))
 
 
 def _refuse_other_order(models: Sequence[Model], references: Mapping[str, Reference]) -> None:
@@ -438,13 +427,6 @@ def _hierarchies(given: object, sensitive: Sequence[str]) -> dict[str, Hierarchy
     return found
 
 
-class _How(TypedDict):
-    """How an audit counts beside its classes, as the certificate says."""
-
-    sensitive: list[str]
-    threshold: float
-
-
 @dataclass(frozen=True)
 class Recheck:
     """A release counted again, and every way in which it differs from its certificate.
@@ -565,27 +547,17 @@ def _audited(source: Source, certificate: Certificate) -> tuple[Audit, tuple[str
     """
     privacy, release = certificate.document.privacy, certificate.document.release
     kinds = {info.name: info.kind for info in source.columns}
-    present = {name for name, kind in kinds.items() if kind is not None}
-    counted_as: _How = {
-        "sensitive": [each.column for each in privacy.sensitive if each.column in present],
-        "threshold": privacy.risk.threshold,
-    }
-    if privacy.subject in certificate.columns and privacy.subject in (
-        info.name for info in source.columns
-    ):
+    sensitive = [each.column for each in privacy.sensitive if kinds.get(each.column) is not None]
+    threshold = privacy.risk.threshold
+    again = partial(audit, source, privacy.quasi, sensitive=sensitive, threshold=threshold)
+    if privacy.subject in certificate.columns and privacy.subject in kinds:
         with suppress(SubjectError):  # a changed table may hold rows without one
-            again = recountable(certificate.document, kinds, in_people=True)
-            by_people = audit(
-                source,
-                privacy.quasi,
-                subject=privacy.subject,
-                models=again.models,
-                **counted_as,
-            )
+            known = recountable(certificate.document, kinds, in_people=True)
+            by_people = again(subject=privacy.subject, models=known.models)
             if by_people.people <= release.people:
-                return by_people, again.others
-    again = recountable(certificate.document, kinds, in_people=privacy.subject is None)
-    return audit(source, privacy.quasi, models=again.models, **counted_as), again.others
+                return by_people, known.others
+    known = recountable(certificate.document, kinds, in_people=privacy.subject is None)
+    return again(models=known.models), known.others
 
 
 def _unique(source: Source, certificate: Certificate, audited: Audit) -> int | None:

@@ -11,7 +11,7 @@ from sqlanon.engines import Engine, file_address, open_engine, parse_table
 from sqlanon.errors import EngineError
 from sqlanon.evaluate import CONTENTS, is_workspace
 from sqlanon.files import folder_of, remove_dead_folders, young_folders
-from sqlanon.release import (
+from sqlanon.release.pending import (
     Settled,
     UnfinishedCertificate,
     UnreadableCertificate,

@@ -137,7 +137,6 @@ def result_of(
         evaluations=effort,
         seconds=seconds,
         stopped=outcome.stopped,
-        reproducible=outcome.reproducible,
         notes=notes,
         policy=policy.fingerprint,
         source=measurer.account_of_source(),

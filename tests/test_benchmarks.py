@@ -112,6 +112,15 @@ def test_seeds() -> None:
         assert 0 < row["processor"] <= row["most_processor"]
 
 
+def test_a_run_ends_once_its_answer_is_good() -> None:
+    """0.44894473 is the best known ach; the default effort asks for more than 100,000 schemes."""
+    alone = ["--seeds", "1", "--only", "k_pref 50", "--method", "auto", "--until-good"]
+    found = run("seeds.py", *alone)["k_pref 50"]["auto"]
+    assert found["good"] == 1
+    assert 0.44894473 <= found["best_ach"] <= 1.005 * 0.44894473
+    assert found["asked"] < 50_000
+
+
 def test_nsga2_gives_the_same_with_numpy() -> None:
     """The script itself asserts that both runs end with identical solutions."""
     found = run("nsga2.py", "--evaluations", "1000", "--repeats", "1")

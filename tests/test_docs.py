@@ -42,6 +42,7 @@ LINKING = [
             "examples/adult/README.md",
             "examples/postgres/README.md",
             "hierarchies/adult/README.md",
+            "sql/README.md",
         )
     ),
 ]

@@ -1,5 +1,5 @@
 -- reads:  the audited table
--- yields: one row per size that a class has, in rows and in people: how many classes
+-- yields: one row per class size, in rows and in people: the number of classes
 SELECT
   n_rows,
   n_people,

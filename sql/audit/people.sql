@@ -1,5 +1,5 @@
 -- reads:  the audited table, which has several rows per subject
--- yields: one row per size of class, in people: how many people are in no smaller one
+-- yields: one row per class size, in people: the number of people whose smallest class has it
 SELECT
   smallest,
   COUNT(*) AS n_people

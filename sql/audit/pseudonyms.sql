@@ -1,6 +1,6 @@
 -- reads:  a staged table with a column of pseudonyms
--- yields: one row: distinct pseudonyms, distinct values behind them and distinct pairs of both,
---         where the values are known, and rows with a pseudonym of another form or none
+-- yields: one row: distinct pseudonyms; if the original values are known, distinct values and
+--         distinct pairs of both; and rows whose pseudonym has another form or is missing
 SELECT
   COUNT(DISTINCT p) AS n_pseudonyms,
   COUNT(DISTINCT v) AS n_values,

@@ -1,5 +1,5 @@
 -- reads:  the audited table
--- yields: its smallest classes, values as text; only where values were asked for
+-- yields: its smallest classes, values as text; run only if values are requested
 SELECT
   {{ texts | columns(2) }},
   n_rows,

@@ -1,6 +1,6 @@
 -- reads:  a table that may be released
--- yields: one row per list of columns: the rows whose combination of values only one row, or only
---         one person, has
+-- yields: one row per list of columns: the number of rows whose combination of values only one
+--         row, or only one person, has
 {% for values in lists %}
 SELECT
   {{ loop.index0 }} AS place,

@@ -1,7 +1,7 @@
 -- reads:  the audited table
--- yields: with is_class = 0 one row per class and value of a sensitive column, as text: how many
---         people of the class have it; NULL is a value. With is_class = 1 one row per class: its
---         people and rows
+-- yields: with is_class = 0, one row per class and value of a sensitive column, as text: the
+--         people in the class with that value; NULL is a value. With is_class = 1, one row per
+--         class: its people and rows
 SELECT
   DENSE_RANK() OVER (ORDER BY {{ quasi | names }}) AS class,
   is_class,

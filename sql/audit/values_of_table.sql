@@ -1,6 +1,6 @@
 -- reads:  a table, as a whole
--- yields: one row per distinct value of one of its columns, as text: how many people have it;
---         NULL is a value
+-- yields: one row per distinct value of one column, as text: the people with that value; NULL is
+--         a value
 SELECT
   {{ text | sql }} AS t,
   n

@@ -5,13 +5,13 @@
 --         NULL: zip 0.5 %, birth_date 0.2 %, diagnosis 1 %, income 2 % and everyone under 16.
 -- params: $rows how many people; $seed an integer
 --
--- Each person's chance is the MD5 of seed and number, cut into sixteen fields of 16 bits.
--- A field u is uniform on 0 to 65535; each is used for one thing only, so choices are
+-- Each person's random numbers are the MD5 of seed and number, cut into sixteen fields of 16
+-- bits. A field u is uniform on 0 to 65535 and used for one purpose only, so choices are
 -- independent unless the query relates them. All arithmetic is on integers.
 -- Picking from a list of n: (u * n) >> 16 is even, (u * u * n) >> 32 favours the front,
 -- (u * u * u * n) >> 48 favours it strongly.
 WITH
--- Two 128-bit digests a person. One md5_number call is several times cheaper than
+-- Two 128-bit digests per person. One md5_number call is several times cheaper than
 -- md5_number_lower and md5_number_upper, and holds the bits of both.
 digests AS (
     SELECT

@@ -1,5 +1,5 @@
 -- reads:  the catalog of one attached database
--- yields: one row per object that a user has made there, with its definition and comment
+-- yields: one row per object that a user created, with its definition and comment
 SELECT kind, schema_name, name, definition, comment
 FROM (
   SELECT 'schema' AS kind, database_name, schema_name, schema_name AS name,

@@ -1,13 +1,12 @@
--- reads:  the part totals above: what every class holds, several counts to a word
--- yields: the classes by candidate, badness and size; where they are asked for, also those that
---         may be suppressed
+-- reads:  the part totals above: the counts of every class, several counts per word
+-- yields: the classes by candidate, badness and size; on request also those that may be suppressed
 , classes AS (
   SELECT
     {{ keys | names }},
     {{ unpacked | columns }}
   FROM totals
 {% if has_population %}
-  WHERE size > 0  -- not of the population alone
+  WHERE size > 0  -- without classes of the population alone
 {% endif %}
 ),
 reached AS (

@@ -1,5 +1,5 @@
 -- reads:  {{ table | identifier }}, one row per atom tuple and label: masks w0, w1, … and people
--- yields: as plain.sql, and how many rows are not of their class's majority label
+-- yields: as plain.sql, and the number of rows without the majority label of their class
 -- params: as plain.sql
 WITH candidates AS (
   SELECT

@@ -1,6 +1,6 @@
 -- reads:  {{ table | identifier }}, as subjects.sql;
 --         {{ labels | identifier }}, one row per atom tuple and label: masks w0, w1, … and rows
--- yields: as subjects.sql, and how many rows are not of their class's majority label
+-- yields: as subjects.sql, and the number of rows without the majority label of their class
 -- params: as plain.sql; the two tables are never rolled up
 WITH candidates AS (
   SELECT

@@ -1,6 +1,6 @@
 -- reads:  {{ movers | identifier }}: the tuples of people who are in several;
 --         the part candidates above
--- yields: moving: these people once per class, however many of its tuples they are in
+-- yields: moving: each of these people once per class, even if in several of its tuples
 , moving AS (
   SELECT
     {{ keys | names }},

@@ -1,9 +1,9 @@
 -- reads:  {{ table | identifier }}, one row per atom tuple: its masks w0, w1, … and its people
--- yields: per candidate scheme and class size: how many classes there are, and their rows
--- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
---         per word
+-- yields: per candidate scheme and class size: the number of classes, and their rows
+-- params: $1 the candidates' numbers, shifted to their bits of word 0; then their kept bits, one
+--         list per word
 -- A tuple's mask & a candidate's kept bits names the tuple's class. Only integers are summed, so
--- their order is free.
+-- the order of rows does not matter.
 WITH candidates AS (
   SELECT
     {{ candidates | columns }}

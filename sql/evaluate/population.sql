@@ -1,7 +1,7 @@
 -- reads:  {{ population | identifier }}: the people of the population by tuples, and which kept
 --         bits a scheme must not have to take a tuple with a value that is not in the source;
 --         the part candidates above
--- yields: population: its people in the classes of the candidates, whether these hold a row or not
+-- yields: population: its people in the classes of the candidates, even in classes without a row
 , residents AS (
 {% if rolled_up %}
   SELECT

@@ -1,7 +1,7 @@
 -- reads:  the parts classes and sizes above
 -- yields: with is_class = 0 the sizes; with is_class = 1 each class that may be suppressed, its
---         key and its rows. Classes smaller than `below` may be, the smallest sizes first, while
---         the rows of all classes up to a size stay within `budget`
+--         key and its rows. These are classes smaller than `below`, smallest sizes first, as long
+--         as the rows of all classes up to a size stay within `budget`
 -- params: the last two: below, budget
 , smallest AS (
   SELECT candidate, size

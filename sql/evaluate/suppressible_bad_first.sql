@@ -1,6 +1,6 @@
 -- reads:  the parts judged and sizes above
--- yields: as suppressible.sql, but classes that are bad may be suppressed whatever their size, and
---         come before the others
+-- yields: as suppressible.sql, but bad classes may be suppressed whatever their size, and come
+--         before the others
 -- params: as suppressible.sql
 , smallest AS (
   SELECT candidate, bad, size

@@ -1,7 +1,7 @@
 -- reads:  {{ population | identifier }}: the people of the population by tuples, and which kept
 --         bits a scheme must not have to take a tuple with a value that is not in the source
--- yields: with kind = 2 how many people of the population are in a class of a candidate scheme,
---         whether the class holds a row or not
+-- yields: with kind = 2 the people of the population in each class of a candidate scheme, even in
+--         classes without a row
 SELECT
   {{ keys | columns(2) }},
   2 AS kind,

@@ -1,5 +1,5 @@
 -- reads:  a verified release
--- yields: a Parquet file with a mark by which a later release knows that it may replace it
+-- yields: a Parquet file with a mark that allows a later release to replace it
 COPY (
   {{ select | sql }}
 ) TO {{ path | literal }} (

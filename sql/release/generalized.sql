@@ -1,7 +1,7 @@
--- reads:  the source or the population, and the lists that its columns are looked up in
--- yields: one row per row of it, every column as it is released: a CASE over the value, what the
---         list has for it, a hash with a key, or the value itself
--- Where rows with a value of no group are left out, all values of the others are covered.
+-- reads:  the source or the population, and the lists in which its columns are looked up
+-- yields: one row per row read, every column as released: a CASE over the value, its label in
+--         the list, a keyed hash, or the value itself
+-- If rows whose value belongs to no group are left out, every remaining value has a group.
 SELECT
   {{ released | columns }}
 FROM {{ source | sql }}

@@ -1,10 +1,10 @@
 -- reads:  the source, whenever the view is read
 -- yields: the rows of a view, without the classes that have too few people or violate a model
--- The database may evaluate the conditions of whoever reads a view before those of the view, on
--- rows that it leaves out. They see nothing but NULL there: every column is in a CASE on a count
--- over the row's class, and no condition on the result of a window is evaluated below the window.
--- A condition on a joined column could be evaluated early, so the rows that met an unsafe class
--- are counted by a window too.
+-- The database may evaluate a reader's conditions before those of the view, on rows that the view
+-- leaves out. There they see only NULL: every column is in a CASE on a count over the row's class,
+-- and no condition on the result of a window is evaluated below the window. A condition on a
+-- joined column could be evaluated early, so a window also counts the rows that joined an unsafe
+-- class.
 WITH
 -- one row per row of the source, as it is released
 generalized AS (

@@ -1,8 +1,8 @@
 -- reads:  the source, whenever the view is read
 -- yields: the rows of a view, without the classes of fewer than k rows
--- The database may evaluate the conditions of whoever reads a view before those of the view, on
--- rows that it leaves out. They see nothing but NULL there: every column is in a CASE on a count
--- over the row's class, and no condition on the result of a window is evaluated below the window.
+-- The database may evaluate a reader's conditions before those of the view, on rows that the view
+-- leaves out. There they see only NULL: every column is in a CASE on a count over the row's class,
+-- and no condition on the result of a window is evaluated below the window.
 WITH
 -- one row per row of the source, as it is released
 generalized AS (

@@ -1,9 +1,9 @@
--- reads:  counts: the people of each class by value, and their total; source: those of the source,
---         their total and a number for each value; tree: the node of each value of the hierarchy
---         on every level between the values and the root
--- yields: per class the earth mover's distance: what the nodes of each level below the root have
---         too much, in parts of all levels
--- A value that is not in the tree, and NULL, is a leaf of its own directly under the root.
+-- reads:  counts: the people of each class by value, and their total; source: the same for the
+--         source, with a number for each value; tree: for each value of the hierarchy its node on
+--         every level between the values and the root
+-- yields: per class the earth mover's distance: the excess of the nodes on each level below the
+--         root, summed over the levels and divided by their number
+-- NULL, and a value that is not in the tree, is a leaf directly under the root.
 WITH
 -- every value of the source as a node of every level
 nodes AS (

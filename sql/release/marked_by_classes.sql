@@ -1,8 +1,8 @@
 -- reads:  the source
 -- yields: the release, with a marker in every quasi-identifier of classes that have too few people
 --         or violate a privacy model
--- No row is left out. The marker is the label of no group, so it can be told from all others;
--- columns that are not generalized keep their values.
+-- No row is left out. The marker differs from the labels of all groups; columns that are not
+-- generalized keep their values.
 WITH
 -- one row per row of the source, as it is released
 generalized AS (

@@ -1,6 +1,6 @@
--- reads:  counts: the people of each class by value; source: those of the source by value
--- yields: per class what the models of one sensitive column read, with the formulas of the models
--- A class is joined with the source only where a model compares it with the whole.
+-- reads:  counts: the people of each class by value; source: the people of the source by value
+-- yields: per class the figures that the models of one sensitive column need
+-- A class is joined with the source only if a model compares the two.
 SELECT
   counts.class,
   {{ measures | columns }}

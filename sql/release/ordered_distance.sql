@@ -1,10 +1,10 @@
--- reads:  counts: the people of each class by value; source: those of the source by value, and
---         their total
+-- reads:  counts: the people of each class by value; source: the people of the source by value,
+--         and their total
 -- yields: per class Σ_i |Σ_{j≤i} (p_j − q_j)| / (m − 1) over the m values of the source in order
--- Between two values of a class, its cumulated share P stays, and that of the source Q grows: what
--- they differ by changes its sign once, at the turn where Q passes P. So only the values and the
--- turns of a class are visited, and between two of these the differences are summed by `area`,
--- which cumulates Q.
+-- Between two values of a class, its cumulated share P is constant and that of the source, Q,
+-- grows: so P − Q changes its sign at most once, at the turn where Q passes P. The query visits
+-- only the values and the turns of a class, and sums the differences between two of these by
+-- `area`, the cumulated Q.
 WITH
 -- the values of the source in order, each with the people before it
 places AS (

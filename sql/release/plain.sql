@@ -1,5 +1,5 @@
 -- reads:  the source
--- yields: the release where no class is suppressed: every row of the source, as it is released
+-- yields: the release without suppression: every row of the source, as released
 {% include "release/generalized.sql" %}
 
 ORDER BY {{ order | cells }}

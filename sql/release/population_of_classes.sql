@@ -1,5 +1,5 @@
 -- reads:  classes: every class with its number; the population, generalized like the source
--- yields: per class how many people of the population fit it
+-- yields: per class the number of people of the population who match it
 WITH
 -- one row per row of the population, by its class
 population AS (

@@ -1,4 +1,4 @@
--- reads:  a CSV file that copy_csv.sql has written
+-- reads:  a CSV file written by copy_csv.sql
 -- yields: its rows, every value as text
 SELECT
   *

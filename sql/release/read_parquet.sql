@@ -1,4 +1,4 @@
--- reads:  a Parquet file that copy_parquet.sql has written
+-- reads:  a Parquet file written by copy_parquet.sql
 -- yields: its rows
 SELECT
   *

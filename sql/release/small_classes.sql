@@ -1,6 +1,6 @@
--- reads:  generalized: the rows as they are released, with the person whom each is about
+-- reads:  generalized: the rows as released, each with its subject
 -- yields: unsafe_classes: the classes of fewer than k people
--- No window counts distinct people on every database.
+-- A GROUP BY, because not every database counts distinct people in a window.
 -- the classes of fewer than k people
 unsafe_classes AS (
   SELECT

@@ -1,4 +1,4 @@
--- reads:  the source, and the lists that its columns are looked up in
+-- reads:  the source, and the lists in which its columns are looked up
 -- yields: one row: the rows, the people, and for each generalized column the rows whose value
 --         belongs to no group
 -- Where the value is NULL the condition may be NULL too: only TRUE counts.

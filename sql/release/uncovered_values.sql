@@ -1,5 +1,5 @@
--- reads:  the source, and the lists that its columns are looked up in
--- yields: the values of one generalized column that belong to no group, most rows first
+-- reads:  the source, and the lists in which its columns are looked up
+-- yields: the values of one generalized column that belong to no group, most frequent first
 SELECT CAST({{ column | sql }} AS TEXT) AS value
 FROM {{ source | sql }}
 {% include "release/lookups.sql" %}

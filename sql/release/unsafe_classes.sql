@@ -1,8 +1,8 @@
--- reads:  generalized: the rows as they are released
+-- reads:  generalized: the rows as released
 -- yields: unsafe_classes: the classes that have fewer than k people or violate a privacy model
--- Models of a sensitive column read what values_of_classes.sql, values_of_source.sql and
--- measures_of_classes.sql count, and the distances; k-map reads population_of_classes.sql.
--- Numbers follow the order of the classes: a database that works a query out twice gives every
+-- Models of a sensitive column use values_of_classes.sql, values_of_source.sql,
+-- measures_of_classes.sql and the distances; k-map uses population_of_classes.sql.
+-- Classes are numbered in a fixed order: a database that evaluates a query twice gives every
 -- class the same number again.
 -- every class with its people and a number
 classes AS (

@@ -1,7 +1,7 @@
 -- reads:  members: the rows by class, with the values of one sensitive column
--- yields: per class and value: how many people of the class have it, how many that is of all
---         values, and the place of the value in its class, 1 for the most frequent one
--- Columns that no model reads are left out.
+-- yields: per class and value: the people with that value, the sum of these counts over all
+--         values, and the rank of the value in its class, 1 for the most frequent one
+-- Columns that no model needs are left out.
 SELECT
   class,
   {{ value | sql }} AS value,

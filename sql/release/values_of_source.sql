@@ -1,7 +1,7 @@
--- reads:  the source, also rows that are left out of the release
--- yields: per value of one sensitive column: how many people have it, how many that is of all
---         values, how many values there are, and the place of the value in their order
--- Columns that no model reads are left out.
+-- reads:  the source, including rows that are left out of the release
+-- yields: per value of one sensitive column: the people with that value, the sum of these counts
+--         over all values, the number of values, and the place of the value in their order
+-- Columns that no model needs are left out.
 SELECT
   {{ value | sql }} AS value,
   {{ people | sql }} AS people,

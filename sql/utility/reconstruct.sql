@@ -1,6 +1,6 @@
--- reads:  a release whose generalized columns are written by the labels of their groups
+-- reads:  a release whose generalized columns hold the labels of their groups
 -- yields: one row per released row; a generalized column holds a value drawn from its group
--- The number of a row decides what is drawn. Rows that the order does not tell apart are equal.
+-- The number of a row decides the draw. Rows that tie in the order are equal.
 WITH {{ rows | identifier }} AS (
   SELECT
     *,

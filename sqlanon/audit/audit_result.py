@@ -1,9 +1,8 @@
-"""What an audit finds, what a table may be required to fulfil, and the verdict.
+"""The results of an audit, the requirements on a table, and the verdict.
 
-Everything that is found is derived from integers that SQL counted; nothing here holds a value of
-the table. k-anonymity is counted by every audit. Any other privacy model is a statement of its
-own (package privacy); what the audited table reaches of it is in the Audit, if the model was
-given to it.
+All results are derived from integers that SQL counted; nothing here holds a value of the table.
+Every audit counts k-anonymity. The Audit holds what the table reaches in any other privacy model
+(package privacy) that it was given.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sqlanon.audit.class_sizes import ClassSize, Journalist, Risk, Spread, Uniques
 from sqlanon.audit.sensitive_values import Sensitive, finite, settled
@@ -42,11 +41,11 @@ class AuditedModel(Reached):
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What is known of a table's classes over its quasi-identifiers.
+    """The classes of a table over its quasi-identifiers, and their risks.
 
-    `by_people` is None without a subject; then every row is a person. `k`, `classes`, `sizes`
-    and `risk` speak of people. `journalist` is there where a population was given, and `uniques`
-    where its size is known.
+    Without a subject every row is a person and `by_people` is not set. `k`, `classes`, `sizes`
+    and `risk` count people. `journalist` is set if a population was given, and `uniques` if its
+    size is known.
     """
 
     quasi: tuple[str, ...]
@@ -93,7 +92,7 @@ class Audit:
         return self.spread.risk
 
     def reached(self, model: Model) -> AuditedModel:
-        """What the table reaches of a model that it was audited for."""
+        """What the table reaches in a model that it was audited for."""
         return next(each for each in self.models if each.model == model)
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +117,7 @@ class Audit:
         return document | {"models": [each.to_dict() for each in self.models]}
 
     def described(self) -> list[tuple[str, str, str]]:
-        """What to show a person: name, figure, meaning."""
+        """The rows of a report: name, figure, meaning."""
         spread, risk = self.spread, self.risk
         unit, one = ("rows", "row") if self.by_people is None else ("people", "person")
         most = "expected share" if self.by_people is None else "at most the expected share"
@@ -160,26 +159,9 @@ class Audit:
         return "\n".join(lines)
 
 
-class Requirement(Protocol):
-    """A condition on an audited table."""
-
-    @property
-    def name(self) -> str:
-        """The privacy model, as policies name it."""
-
-    def describe(self) -> str:
-        """What is required, in words."""
-
-    def holds(self, audit: Audit) -> bool:
-        """Whether the audited table fulfils it."""
-
-    def violation(self, audit: Audit) -> str:
-        """By how much it does not, in counts and never in values."""
-
-
 @dataclass(frozen=True)
 class KAnonymity:
-    """Every class has at least k people. An empty table fails: it shows nothing."""
+    """Every class has at least k people. An empty table fails: it proves nothing."""
 
     k: int
     name: str = "k"
@@ -210,7 +192,7 @@ class KAnonymity:
 class Satisfies:
     """Every class satisfies a privacy model that the table was audited for.
 
-    An empty table fails: it shows nothing.
+    An empty table fails: it proves nothing.
     """
 
     model: Model
@@ -246,12 +228,16 @@ class Satisfies:
         return next(text for text in spellings if float(text.replace(",", "")) != bound)
 
 
+Requirement: TypeAlias = KAnonymity | Satisfies
+"""A condition on an audited table: whether it holds, and by how much it does not, in counts."""
+
+
 @dataclass(frozen=True, repr=False)
 class CheckResult:
-    """An audit with the verdict on what was required; nothing required, nothing violated."""
+    """An audit with the verdict on the requirements; without any, nothing is violated."""
 
     audit: Audit
-    required: tuple[Requirement, ...] = ()
+    required: Sequence[Requirement] = ()
 
     @property
     def holds(self) -> bool:
@@ -289,7 +275,7 @@ class CheckResult:
         }
 
     def verdict(self) -> str:
-        """One line a requirement, each with its outcome."""
+        """One line per requirement, each with its outcome."""
         lines = []
         for each in self.required:
             holds = each.holds(self.audit)
@@ -309,8 +295,3 @@ class CheckResult:
         cells = [[html.escape(each) for each in line] for line in self.audit.described()]
         rows = "".join(f"<tr><th>{a}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in cells)
         return f"<table>{rows}</table><p>{html.escape(self.verdict())}</p>"
-
-
-def judge(audit: Audit, requirements: Sequence[Requirement]) -> CheckResult:
-    """The verdict on an audited table."""
-    return CheckResult(audit, tuple(requirements))

@@ -1,19 +1,34 @@
-"""Counting the classes of a table, with plain GROUP BY and nothing shared with a search."""
+"""Counts the classes of a table with plain GROUP BY, sharing nothing with a search."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sqlanon.audit.audit_result import Audit, AuditedModel
-from sqlanon.audit.cells import canonical_text, compared, people, person
+from sqlanon.audit.cells import (
+    NUMBERS,
+    Key,
+    canonical_text,
+    compared,
+    fetch,
+    fetch_row,
+    key,
+    keys_of,
+    people,
+    person,
+)
 from sqlanon.audit.class_sizes import (
     ClassSize,
+    Ints,
     Journalist,
+    Matched,
     Spread,
     Uniques,
     journalist,
@@ -21,8 +36,6 @@ from sqlanon.audit.class_sizes import (
     spread_of_rows,
     uniques,
 )
-from sqlanon.audit.people import Matched, Population, match, named_rows
-from sqlanon.audit.queries import fetch
 from sqlanon.audit.sensitive_values import (
     Reference,
     profile,
@@ -32,9 +45,97 @@ from sqlanon.audit.sensitive_values import (
     usable_column,
 )
 from sqlanon.domain import Hierarchy
-from sqlanon.engines import Source
-from sqlanon.errors import CheckError, EngineError
+from sqlanon.engines import ColumnInfo, Kind, Source
+from sqlanon.errors import CheckError, EngineError, SubjectError
 from sqlanon.privacy import AuditedColumn, Model
+from sqlanon.wording import counted
+
+
+def named_rows(source: Source, subject: str) -> int:
+    """The rows of a table; every one must say whose it is."""
+    who = person(usable_column(source, subject))
+    found = fetch_row(source.engine, source.relation, "unnamed.sql", subject=who)
+    unnamed = int(found["n_unnamed"])
+    if unnamed:
+        raise SubjectError(
+            f"subject column {subject!r} is NULL in {counted(unnamed, 'row')}, so "
+            "nobody can tell how many people there are; fill it in or leave such rows out"
+        )
+    return int(found["n_rows"])
+
+
+def people_of(source: Source, subject: str | None) -> int:
+    """All people of a table: distinct subjects, of whom every row must have one, or rows."""
+    who = None
+    if subject is not None:
+        named_rows(source, subject)
+        who = person(usable_column(source, subject))
+    found = fetch_row(source.engine, source.relation, "all_people.sql", people=people(who))
+    return int(found["n_people"])
+
+
+@dataclass(frozen=True)
+class Population:
+    """A table of people that another one is a sample of, generalized as that one is.
+
+    It has the same quasi-identifiers, and the same texts for the same groups. People are the
+    distinct values of `subject`, or the rows. `whole` is the population that it comes from, not
+    generalized, where those who fit no group are left out of it: they too are of the population.
+    """
+
+    source: Source
+    subject: str | None = None
+    whole: Population | None = None
+
+
+def match(auditor: Auditor, population: Population) -> Matched:
+    """The classes of an audited table beside those of a population."""
+    finder = Finder(auditor, population)
+    found = auditor.table("labelled_classes.sql", texts=auditor.texts)
+    classes = _keys(found, finder.kinds)
+    fitting = [finder.people(each) for each in classes]
+    return Matched(
+        _ints(found["n_rows"]), _ints(found["n_people"]), np.array(fitting, np.int64), finder.size
+    )
+
+
+class Finder:
+    """Looks classes up in a population.
+
+    A column that holds numbers in both tables is compared by numbers, every other one by its text:
+    a CSV file's 1.0 is the 1.0 of a table and not its 1.
+    """
+
+    def __init__(self, auditor: Auditor, population: Population) -> None:
+        other = Auditor(population.source, auditor.names, population.subject)
+        whole = population.whole or population
+        self.size = people_of(whole.source, whole.subject)
+        pairs = zip(auditor.infos, other.infos, strict=True)
+        numbers = [{one.kind, two.kind} <= NUMBERS for one, two in pairs]
+        self.kinds = [Kind.DECIMAL if each else Kind.TEXT for each in numbers]
+        found = other.table("labelled_classes.sql", texts=other.texts)
+        numbers_of = found["n_people"].to_pylist()
+        self._people: dict[tuple[Key, ...], int] = dict(
+            zip(_keys(found, self.kinds), numbers_of, strict=True)
+        )
+
+    def people(self, keys: tuple[Key, ...]) -> int:
+        """The people of the population in one class; 0 where there is none."""
+        return self._people.get(keys, 0)
+
+    def keys(self, texts: Sequence[Key]) -> tuple[Key, ...]:
+        """The keys of a class by the canonical texts of its values."""
+        return tuple(key(text, kind) for text, kind in zip(texts, self.kinds, strict=True))
+
+
+def _keys(found: pa.Table, kinds: Sequence[Kind]) -> list[tuple[Key, ...]]:
+    columns = [keys_of(found[f"t{j}"].to_pylist(), kind) for j, kind in enumerate(kinds)]
+    return list(zip(*columns, strict=True))
+
+
+def _ints(values: pa.ChunkedArray) -> Ints:
+    return np.asarray(values.to_numpy(), np.int64)
+
 
 NO_HIERARCHIES: Mapping[str, Hierarchy] = MappingProxyType({})
 
@@ -54,29 +155,29 @@ def audit(
 ) -> Audit:
     """Counts the classes over `quasi`, in rows and, with a `subject`, in people.
 
-    Rows are of one class if they are equal in every column of `quasi`, where NULL equals NULL.
+    Rows equal in every column of `quasi` form a class; NULL equals NULL.
     People are the distinct values of `subject`; a person with rows in several classes counts
     in each. A row without a subject is refused with SubjectError. `threshold` is the risk above
     which a record is at risk.
 
-    `models` are measured, and judged by a requirement (see audit.requirements). The columns that
-    they speak of are sensitive. `hierarchies` are by sensitive column. `reference` has by
-    sensitive column what the whole source holds; a column without one is compared with the
-    audited table as a whole. `population_size` stands for a population that is not at hand.
+    `models` are measured; requirements decide whether they hold (see audit.requirements). Their
+    columns are sensitive. `hierarchies` and `reference`, the values of the whole source, are by
+    sensitive column; a column without a reference is compared with the audited table as a whole.
+    `population_size` replaces a population that is not available.
     """
     auditor = Auditor(source, quasi, subject)
     if not 0 <= threshold <= 1:
         raise CheckError(f"the threshold is {threshold:g}; give a risk from 0 to 1")
     columns = dict.fromkeys([*sensitive, *(m.column for m in models if m.column is not None)])
-    for name in columns:
-        usable_column(source, name)
+    infos = [usable_column(source, name) for name in columns]
     by_rows, by_people = auditor.spreads(threshold)
     spread = by_rows if by_people is None else by_people
     matched = None if population is None else match(auditor, population)
     known = None if matched is None else journalist(matched, spread.total, threshold)
+    known_of = reference or {}
     profiles = {
-        name: auditor.profile(name, (reference or {}).get(name), hierarchies.get(name))
-        for name in columns
+        each.name: auditor.profile(each, known_of.get(each.name), hierarchies.get(each.name))
+        for each in infos
     }
     seen = [each.rows for each in profiles.values()]
     seen += [] if matched is None else [matched.rows]
@@ -137,18 +238,17 @@ class Auditor:
         return by_rows, None if self.subject is None else self._by_people(classes, threshold)
 
     def profile(
-        self, name: str, reference: Reference | None, hierarchy: Hierarchy | None
+        self, info: ColumnInfo, reference: Reference | None, hierarchy: Hierarchy | None
     ) -> AuditedColumn:
         """How the values of a sensitive column are spread over the classes."""
-        info = usable_column(self.source, name)
         assert info.kind is not None
         found = self.table(
             "values_of_classes.sql",
             sensitive=compared(info),
             text=canonical_text(renamed(info, "v"), as_double=True),
         )
-        whole = reference or reference_of(self.source, name, self.subject_name)
-        return profile(found, name, info.kind, whole, hierarchy)
+        whole = reference or reference_of(self.source, info.name, self.subject_name)
+        return profile(found, info.name, info.kind, whole, hierarchy)
 
     def _by_people(self, classes: list[dict[str, Any]], threshold: float) -> Spread:
         sizes = _sizes(classes, "n_people")

@@ -1,17 +1,45 @@
-"""How an audit compares cells: exactly, whatever the column's type says."""
+"""How an audit asks a table, and compares cells: exactly, whatever the column's type says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
+import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.domain import format_value
-from sqlanon.engines import ColumnInfo, Kind, Source, folds_case, has_time_zone, is_text_type
+from sqlanon.engines import ColumnInfo, Engine, Kind, Source, folds_case
 from sqlanon.errors import CheckError, EngineError
-from sqlanon.render import EXACT
+from sqlanon.render import EXACT, render
+
+
+def fetch(
+    engine: Engine,
+    relation: exp.Expr,
+    template: str,
+    parameters: Mapping[str, str] | None = None,
+    /,
+    **cells: object,
+) -> pa.Table:
+    """The answer to a template that reads one relation; its parameters are secrets."""
+    query = render(f"audit/{template}", dialect=engine.dialect, source=relation, **cells)
+    return engine.fetch(query, parameters)
+
+
+def fetch_row(
+    engine: Engine,
+    relation: exp.Expr,
+    template: str,
+    parameters: Mapping[str, str] | None = None,
+    /,
+    **cells: object,
+) -> dict[str, Any]:
+    """The same where the answer has one row."""
+    (row,) = fetch(engine, relation, template, parameters, **cells).to_pylist()
+    found: dict[str, Any] = row
+    return found
 
 
 def column(name: str) -> exp.Column:
@@ -47,15 +75,15 @@ def compared(info: ColumnInfo) -> exp.Expr:
 
 
 def person(info: ColumnInfo) -> exp.Expr:
-    """A subject: as `compared`, but texts that the database takes for equal are one person.
+    """A subject: as `compared`, but texts that the database treats as equal are one person.
 
-    A collation can only join them, so there are never more people than the database knows. A
-    staged table has the collations of its source.
+    A collation can only join texts, so people are never overcounted. A staged table has the
+    collations of its source.
     """
     value: exp.Expr = column(info.name)
     if info.kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))
-    if info.kind in (Kind.TEXT, None) and not is_text_type(info.type):
+    if info.kind in (Kind.TEXT, None) and not info.is_text:
         text = exp.cast(value, "text")
         return exp.Lower(this=text) if folds_case(info.type) else text
     return value
@@ -73,7 +101,7 @@ def canonical_text(info: ColumnInfo, *, as_double: bool = False) -> exp.Expr:
         # A NaN with its sign set is spelled -nan.
         nan = exp.If(this=exp.IsNan(this=value), true=exp.Literal.string("nan"))
         return exp.Case(ifs=[nan], default=exp.cast(number, "text"))
-    if has_time_zone(info.type) and info.kind is Kind.TIMESTAMP:
+    if info.has_time_zone and info.kind is Kind.TIMESTAMP:
         # The text of an instant depends on the session's time zone.
         value = exp.AtTimeZone(this=value, zone=exp.Literal.string("UTC"))
     return exp.cast(value, "text")

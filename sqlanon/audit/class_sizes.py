@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sqlanon.audit.people import Matched
 from sqlanon.errors import CheckError
+
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, order=True)
 class ClassSize:
-    """How many classes have one size, and how many rows are in them.
+    """The number of classes of one size, and of the rows in them.
 
     `size` counts rows or people, whatever the classes are measured in.
     """
@@ -38,8 +40,8 @@ class Risk:
     average    the mean of 1 / class size over rows; over people, of 1 / the person's smallest
                class
     above      the share of rows, or of people, whose risk is above `threshold`
-    marketer   the share of all records that someone who matches them all expects to match
-               rightly: classes / rows. Over people it is at most classes / people, and 1
+    marketer   the expected share of correct matches if someone matches all records: classes /
+               rows. Over people it is at most classes / people, and 1
     """
 
     threshold: float
@@ -49,13 +51,7 @@ class Risk:
     marketer: float
 
     def to_dict(self) -> dict[str, float]:
-        return {
-            "threshold": self.threshold,
-            "highest": self.highest,
-            "average": self.average,
-            "above": self.above,
-            "marketer": self.marketer,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class Spread:
 
     @property
     def k(self) -> int:
-        """The size of the smallest class; 0 where there is none."""
+        """The size of the smallest class; 0 without classes."""
         return self.sizes[0].size if self.sizes else 0
 
     @property
@@ -85,7 +81,7 @@ class Spread:
 
     @property
     def average(self) -> float:
-        """The mean size of a class; 0 where there is none."""
+        """The mean size of a class; 0 without classes."""
         members = sum(each.size * each.classes for each in self.sizes)
         return members / self.classes if self.sizes else 0.0
 
@@ -106,10 +102,7 @@ class Spread:
             "largest": self.largest,
             "average": self.average,
             "unique": {"classes": self.unique.classes, "rows": self.unique.rows},
-            "sizes": [
-                {"size": each.size, "classes": each.classes, "rows": each.rows}
-                for each in self.sizes
-            ],
+            "sizes": [asdict(each) for each in self.sizes],
             "risk": self.risk.to_dict(),
         }
 
@@ -148,19 +141,19 @@ def _risk(records: Sequence[tuple[int, int]], classes: int, threshold: float) ->
 
 @dataclass(frozen=True)
 class Journalist:
-    """The risk that someone finds a record who does not know whether a person is in the table.
+    """The re-identification risk from someone who does not know whether a person is in the table.
 
-    Such a person has to choose among all people of the population that fit the class. Records are
-    the rows, or with a subject the people of every class. A class that nobody of the population
-    fits counts with a risk of 1.
+    That attacker must choose among all people of the population who match the class. Records are
+    the rows, or with a subject the people of every class. A class that matches no one in the
+    population counts with a risk of 1.
 
-    k          people of the population in the class that has the fewest of them
-    unmatched  classes that nobody of the population fits
+    k          people of the population in the class that matches the fewest
+    unmatched  classes that match no one in the population
     highest, average, above
                of the records: the highest and mean risk, the share of those above the threshold
     marketer   Σ records / people of the population in the class, divided by the records of the
-               table: the share that someone who matches them all expects to match rightly
-    uniques    classes that exactly one person of the population fits
+               table: the expected share of correct matches if all are matched
+    uniques    classes that match exactly one person of the population
     """
 
     k: int
@@ -193,7 +186,7 @@ class Journalist:
 
 @dataclass(frozen=True)
 class Uniques:
-    """Who is alone in a class: in the table, and by an estimate in the population.
+    """The people who are alone in a class: in the table, and by an estimate in the population.
 
     sample           classes of one person in the table
     population_size  people of the population
@@ -218,6 +211,19 @@ class Uniques:
         yield "uniques", f"{self.estimated:,.1f}", among
         if self.counted is not None:
             yield "  counted", f"{self.counted:,}", "classes that one person of it fits"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """By class of the audited table its rows, its people, and people of the population.
+
+    `size` is the number of people in the whole population.
+    """
+
+    rows: Ints
+    people: Ints
+    population: Ints
+    size: int
 
 
 def journalist(matched: Matched, records: int, threshold: float) -> Journalist:

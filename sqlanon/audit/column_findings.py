@@ -14,8 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.cells import column, compared, described, one_person, people, person
-from sqlanon.audit.queries import fetch
+from sqlanon.audit.cells import column, compared, described, fetch, one_person, people, person
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
 from sqlanon.wording import counted
@@ -151,10 +150,10 @@ def column_findings(
     subject: str | None = None,
     pseudonyms: Mapping[str, bool] | None = None,
 ) -> dict[str, list[Finding]]:
-    """What is wrong with each column, by name; columns without a finding are left out.
+    """The findings by column name; columns without a finding are left out.
 
     Entries are the rows with a value. With a `subject` column they are the pairs of person and
-    value, because a person's ten rows with one value tell no more than one.
+    value, because a person's ten rows with one value reveal no more than one.
 
     near-unique  There are at least 20 entries, and more distinct values than half of them: on
                  average fewer than two entries share a value. This covers columns where most
@@ -168,10 +167,10 @@ def column_findings(
                  other kind may have now and then.
 
     `pseudonyms` are columns of keyed hashes, with whether they are the same in every release.
-    Such a column tells nothing by its values, only which rows belong together. With keys that
-    are new in this release it is free of findings if no two rows share a value, and otherwise
-    near-unique by the rule above. The same in every release it links them however often a
-    value occurs, and where it is not near-unique it is linkable.
+    The values of such a column reveal only which rows belong together. With new keys it has no
+    finding if no two rows share a value; otherwise the rule for near-unique applies. With the
+    same keys in every release it links them, however often a value occurs: if it is not
+    near-unique, it is linkable.
     """
     infos = described(source, columns)
     if not infos:

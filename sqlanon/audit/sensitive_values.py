@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sqlanon.audit.cells import (
@@ -18,18 +17,17 @@ from sqlanon.audit.cells import (
     ascending,
     canonical_text,
     compared,
+    fetch,
     key,
     keys_of,
     people,
     person,
 )
-from sqlanon.audit.queries import fetch
+from sqlanon.audit.class_sizes import Ints
 from sqlanon.domain import Hierarchy, format_value
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError
 from sqlanon.privacy import DIGITS, AuditedColumn, Figure, figures
-
-Ints = npt.NDArray[np.int64]
 
 
 def profile(
@@ -141,12 +139,12 @@ WHERE_NO_CLASS_IS = {"share": 0.0}
 
 @dataclass(frozen=True)
 class Sensitive:
-    """The worst class of a column in every respect that a model declares (see `Figure`).
+    """The worst figures of a column's classes, one per `Figure` that a model declares.
 
     A figure is an attribute: `largest_share`, `fewest_values`, `entropy_l`, `recursive_c` (for
     l = 2), `t_equal`, `t_ordered`, `t_hierarchical`, `beta` and `delta`. NULL is a value. A figure
-    is None where values have no order, or no hierarchy. What is infinite has no bound: a class
-    with one value, or without one of the reference's.
+    that needs an order or a hierarchy of the values has the value None without one. It is infinite
+    without a bound: if a class has only one value, or lacks one of the reference.
     """
 
     column: str
@@ -158,17 +156,22 @@ class Sensitive:
         except KeyError:
             raise AttributeError(name) from None
 
+    def stated(self) -> dict[str, float | None]:
+        """The figures for JSON, which has no infinity."""
+        return {name: finite(value) for name, value in self.figures.items()}
+
     def add_to(self, document: dict[str, Any]) -> None:
-        """Writes the figures into the JSON of a check, which has no infinity."""
+        """Writes the figures into the JSON of a check."""
+        stated = self.stated()
         for figure in figures(self.column):
             for *path, last in figure.places:
                 section = document
                 for step in path:
                     section = section.setdefault(step.format(column=self.column), {})
-                section[last.format(column=self.column)] = finite(self.figures[figure.name])
+                section[last.format(column=self.column)] = stated[figure.name]
 
     def described(self) -> list[tuple[str, str, str]]:
-        """What to show a person: name, figure or "" where there is none, meaning."""
+        """The rows of a report: name, figure ("" if missing), meaning."""
         return [
             (each.title, _shown(self.figures[each.name], each.unit), each.meaning)
             for each in figures(self.column)

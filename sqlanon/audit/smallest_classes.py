@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.audit.auditor import Auditor
+from sqlanon.audit.auditor import Auditor, Finder, Population
 from sqlanon.audit.cells import column, exact
-from sqlanon.audit.people import Finder, Population
 from sqlanon.engines import Source
 
 LIMIT = 10
@@ -28,7 +27,7 @@ class ListedClass:
 
     @property
     def journalist_risk(self) -> float | None:
-        """1 / people of the population in the class; 1 where there is none of them."""
+        """1 / people of the population in the class; 1 if no one is in it."""
         return None if self.population is None else 1 / max(1, self.population)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.audit_result import Audit, KAnonymity, Requirement, Satisfies
-from sqlanon.audit.auditor import audit
-from sqlanon.audit.cells import column, compared, exact, people, person
+from sqlanon.audit.auditor import Population, audit, people_of
+from sqlanon.audit.cells import column, compared, exact, fetch_row, people, person
 from sqlanon.audit.column_findings import (
     Finding,
     HeldValues,
@@ -22,8 +22,6 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.people import Population, people_of
-from sqlanon.audit.queries import fetch_row
 from sqlanon.audit.sensitive_values import Reference
 from sqlanon.audit.table_hash import hashed_rows
 from sqlanon.domain import Hierarchy, Value
@@ -59,11 +57,7 @@ class Expected:
     hierarchies     by sensitive column, for the models that need one
     reference       by sensitive column, what the whole source holds; a column without one is
                     compared with the staged table as a whole
-    population      for k-map: a population generalized by the same SQL, anywhere, or a relation on
-                    the engine of the staged table
-    population_subject  the column of the population that says whose a row is
-    whole_population  the population before it was generalized, where people who fit no group are
-                    not in the generalized one
+    population      for k-map: a population generalized by the same SQL
     uncovered_sensitive  sensitive columns that no model covers; each is a problem unless there
                     is a reason in
     homogeneity     why such columns are accepted
@@ -87,9 +81,7 @@ class Expected:
     models: tuple[Model, ...] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     reference: Mapping[str, Reference] = field(default_factory=dict)
-    population: Source | exp.Expr | None = None
-    population_subject: str | None = None
-    whole_population: Population | None = None
+    population: Population | None = None
     uncovered_sensitive: tuple[str, ...] = ()
     homogeneity: str | None = None
     pairs: tuple[tuple[str, ...], ...] = ()
@@ -107,16 +99,16 @@ class Marked:
 
 @dataclass(frozen=True, repr=False)
 class Facts:
-    """What was counted in a staged table: it may be released only if there are no problems.
+    """The counts of a staged table, which may be released only without problems.
 
-    audit        None where it could not be made; then there is a problem that says why
+    audit        None if it failed; then a problem says why
     left_out     rows of the source that are not in the table
-    marked       rows that are in it with a marker in every quasi-identifier
+    marked       rows with a marker in every quasi-identifier
     held         by quasi-identifier, or pair of bounds, its values with their rows
     of_majority  rows that have the most frequent label of their class; None without a label
-    hash         of the rows as they are released; "" where texts of them will be
-    findings     by verbatim column what is wrong with it, accepted or not
-    unique_rows  rows whose combination over all released columns nobody else has
+    hash         of the rows as released; "" if their texts will be released instead
+    findings     the findings by verbatim column, accepted or not
+    unique_rows  rows whose combination over all released columns no other row or person has
     """
 
     audit: Audit | None
@@ -171,10 +163,10 @@ MOST_ROWS_COMPARED = 1_000_000
 
 
 def verify_release(staged: Source, expected: Expected) -> Facts:
-    """Checks a staged table against what it must be; every problem is reported.
+    """Checks a staged table against its requirements and reports every problem.
 
-    A message names columns and counts, never values: a value that is not allowed may be one of
-    the source that nobody was to see.
+    Messages name columns and counts, never values: a value that is not allowed may be a private
+    one of the source.
     """
     return _Verifier(staged, expected).verify()
 
@@ -290,7 +282,7 @@ class _Verifier:
                 models=models,
                 hierarchies=expected.hierarchies,
                 reference=expected.reference,
-                population=self._population(),
+                population=expected.population,
             )
         except (CheckError, HierarchyError, SubjectError) as error:
             return None, [*problems, f"k cannot be counted: {error}"]
@@ -324,14 +316,6 @@ class _Verifier:
                     f"{model.describe()} cannot be counted: the staged table lacks the column"
                 )
         return found, problems
-
-    def _population(self) -> Population | None:
-        found = self.expected.population
-        if found is None:
-            return None
-        if not isinstance(found, Source):
-            found = Source.of(self.source.engine, found, "the population")
-        return Population(found, self.expected.population_subject, self.expected.whole_population)
 
     def _of_majority(self) -> int | None:
         """Marked rows are in no class, so they have no majority."""
@@ -436,9 +420,10 @@ class _Verifier:
         return unique, hashed
 
     def _responsible(self, unique: int, rows: int) -> str:
-        """The columns without which far fewer rows would be unique, in words.
+        """Names the columns without which far fewer rows would be unique.
 
-        Of several columns that each tell all rows apart, none is missed: then these are named.
+        If several columns each distinguish all rows, leaving out one changes nothing: then all
+        of these are named.
         """
         names = self.released
         if unique / rows < MOSTLY or rows > MOST_ROWS_COMPARED or len(names) < 2:

@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sqlanon.audit import CheckResult, Listing, Sensitive, smallest_classes
@@ -27,8 +25,8 @@ from sqlanon.checking import (
     recheck,
     written,
 )
-from sqlanon.cli.options import Whole, print_json, showing_values
-from sqlanon.cli.output import console
+from sqlanon.cli.options import Whole, json_option, print_json, showing_values
+from sqlanon.cli.output import Grid, Row, console, plain
 from sqlanon.domain import format_label
 from sqlanon.engines import Source
 from sqlanon.errors import REQUIREMENT_FAILS, ArgumentError
@@ -41,46 +39,57 @@ def show_check(
     result: CheckResult, listing: Listing | None, k: int | None, screen: Console
 ) -> None:
     audit = result.audit
-    figures = _table("figure", "value", "meaning", right={"value"})
-    for name, value, meaning in audit.described():
-        figures.add_row(name, value, Text(format_label(meaning), style="dim"))
-    screen.print(figures)
-    screen.print(_histogram(result, k, "utf" in screen.encoding.lower()))
+    figures = [
+        (name, value, Text(format_label(meaning), style="dim"))
+        for name, value, meaning in audit.described()
+    ]
+    _print(screen, ("figure", "value", "meaning"), figures, ("figure", "meaning"))
+    _show_histogram(result, k, screen)
     if audit.sensitive:
-        screen.print(_sensitive(audit.sensitive))
+        _show_sensitive(audit.sensitive, screen)
     if listing is not None:
         _show_listing(listing, screen)
     if result.holds and result.required:
         screen.print(result.verdict())
 
 
-def _sensitive(columns: Sequence[Sensitive]) -> Table:
+def _print(
+    screen: Console,
+    titles: Sequence[str],
+    rows: Sequence[Row],
+    texts: Sequence[str] = (),
+    styles: Sequence[str | None] = (),
+) -> None:
+    screen.print(Grid(titles, rows, texts, styles).table(screen))
+
+
+def _show_sensitive(columns: Sequence[Sensitive], screen: Console) -> None:
     """One column a sensitive column, one line a figure of its worst class."""
-    names = [each.column for each in columns]
-    table = _table("in the worst class", *names, "meaning", right=set(names))
+    rows = []
     for lines in zip(*(each.described() for each in columns), strict=True):
         values = [value for _, value, _ in lines]
         if any(values):
             name, _, meaning = lines[0]
-            table.add_row(name, *values, Text(meaning, style="dim"))
-    return table
+            rows.append((name, *values, Text(meaning, style="dim")))
+    titles = ("in the worst class", *(each.column for each in columns), "meaning")
+    _print(screen, titles, rows, (titles[0], titles[-1]))
 
 
-def _histogram(result: CheckResult, k: int | None, unicode: bool) -> Table:
+def _show_histogram(result: CheckResult, k: int | None, screen: Console) -> None:
     """Classes by size, in steps of 1, 2, 5 and at k; the bars are shares of the rows."""
     unit = "rows" if result.audit.by_people is None else "people"
-    table = _table(f"{unit} in a class", "classes", "rows", "share", right={"classes", "rows"})
-    edges = _edges(result.audit.spread.largest, k)
-    for low, high in pairwise(edges):
+    sign = "█" if "utf" in screen.encoding.lower() else "#"
+    rows, styles = [], []
+    for low, high in pairwise(_edges(result.audit.spread.largest, k)):
         sizes = [each for each in result.audit.sizes if low <= each.size < high]
-        classes, rows = sum(s.classes for s in sizes), sum(s.rows for s in sizes)
+        classes, held = sum(s.classes for s in sizes), sum(s.rows for s in sizes)
         if classes:
             label = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
-            bar = ("█" if unicode else "#") * max(1, round(BAR * rows / result.rows))
-            style = "red" if k is not None and low < k else None
-            share = f"{bar} {rows / result.rows:.1%}"
-            table.add_row(label, f"{classes:,}", f"{rows:,}", share, style=style)
-    return table
+            bar = sign * max(1, round(BAR * held / result.rows))
+            rows.append((label, f"{classes:,}", f"{held:,}", f"{bar} {held / result.rows:.1%}"))
+            styles.append("red" if k is not None and low < k else None)
+    titles = (f"{unit} in a class", "classes", "rows", "share")
+    _print(screen, titles, rows, (titles[0], "share"), styles)
 
 
 def _edges(largest: int, k: int | None) -> list[int]:
@@ -100,33 +109,17 @@ def _show_listing(listing: Listing, screen: Console) -> None:
     counts = ["people", "rows"]
     if listing.classes[0].population is not None:
         counts += ["population", "journalist risk"]
-    classes = _table(*counts, *names, right=set(counts))
+    rows: list[Row] = []
     for each in listing.classes:
         numbers = [f"{each.people:,}", f"{each.rows:,}"]
         if each.population is not None:
             numbers += [f"{each.population:,}", f"{each.journalist_risk:.2%}"]
-        classes.add_row(*numbers, *map(_cell, each.values.values()))
+        rows.append([*numbers, *map(plain, each.values.values())])
     screen.print("The smallest classes:")
-    screen.print(classes)
-    samples = _table(*listing.samples[0])
-    for row in listing.samples:
-        samples.add_row(*map(_cell, row.values()))
+    _print(screen, [*counts, *names], rows, names)
     screen.print("Some of their rows:")
-    screen.print(samples)
-
-
-def _cell(value: str | None) -> Text:
-    # As Text, because a str may hold [marks] that rich would obey.
-    return Text(format_label(value))
-
-
-def _table(*titles: str, right: set[str] | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        table.add_column(
-            Text(format_label(title)), justify="right" if title in (right or ()) else "left"
-        )
-    return table
+    titles = list(listing.samples[0])
+    _print(screen, titles, [[*map(plain, row.values())] for row in listing.samples], titles)
 
 
 @contextmanager
@@ -220,7 +213,7 @@ def _model_options(command: Decorated) -> Decorated:
     is_flag=True,
     help="Also list the smallest classes and some of their rows: private data.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("-q", "--quiet", is_flag=True, help="No tables.")
 @_speaking_of_options()
 def check(

@@ -23,12 +23,11 @@ from sqlanon.cli.output import (
     print_groups,
     print_release,
 )
-from sqlanon.cli.progress import watching
-from sqlanon.cli.signals import ending_on_sigterm
+from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.domain import Scheme, from_levels
 from sqlanon.errors import PublishError
 from sqlanon.files import RESULT, refuse_to_replace
-from sqlanon.release import Release
+from sqlanon.release.pipeline import Release
 from sqlanon.search import SearchResult, Solution
 
 STEPS = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
@@ -25,7 +27,7 @@ from sqlanon.search import (
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
-    from sqlanon.release import Release
+    from sqlanon.release.pipeline import Release
     from sqlanon.utility import Utility
 
 
@@ -69,75 +71,93 @@ def cell(text: str, screen: Console) -> Text:
     return Text(shown.encode(screen.encoding, "backslashreplace").decode(screen.encoding))
 
 
-def width_of(table: Table, screen: Console) -> int:
-    """What a table takes where it has all the room."""
-    return _measured(table, screen).maximum
+Row = Sequence[str | Text]
 
 
-def print_fitted(
-    screen: Console, make: Callable[[Collection[str]], Table], dispensable: Sequence[str]
-) -> None:
+@dataclass(frozen=True)
+class Grid:
+    """A table whose columns can be left out by their titles.
+
+    texts     the titles of columns that stand at the left and may be folded; others are numbers
+    styles    the style of each row, if rows have any
+    notes     what stands below it
+    is_tight  whether its columns stand as close together as they can
+    """
+
+    titles: Sequence[str]
+    rows: Sequence[Row]
+    texts: Collection[str] = ()
+    styles: Sequence[str | None] = ()
+    notes: Sequence[str] = ()
+    is_tight: bool = False
+
+    def table(self, screen: Console, without: Collection[str] = ()) -> Table:
+        """The table without the columns of some titles."""
+        table = new_table(screen)
+        table.collapse_padding = self.is_tight
+        shown = [place for place, title in enumerate(self.titles) if title not in without]
+        for title in (self.titles[place] for place in shown):
+            if title in self.texts:
+                table.add_column(cell(title, screen), overflow="fold")
+            else:
+                table.add_column(cell(title, screen), justify="right", no_wrap=True)
+        for row, style in zip_longest(self.rows, self.styles):
+            table.add_row(*(row[place] for place in shown), style=style)
+        notes = [cell(note, screen) for note in self.notes]
+        table.caption = Text("\n").join(notes) if notes else None
+        return table
+
+
+def _width(table: Table, screen: Console) -> Measurement:
+    """What a table takes at least, its longest words, and at most."""
+    return Measurement.get(screen, screen.options.update(width=10_000), table)
+
+
+def print_fitted(screen: Console, grid: Grid, dispensable: Sequence[str] = ()) -> None:
     """Prints a table without as many of the dispensable columns as the screen has no room for.
 
-    `make` builds the table without columns of some titles. The first dispensable ones go first,
-    and a line names them. Where all of them are not enough, the table is wider than the screen,
-    because half a number is worse than a line that wraps.
+    The first dispensable ones go first, and a line names them. Where all of them are not enough,
+    the table is wider than the screen.
     """
-    table, left_out, room = make(()), 0, screen.width
-    titles = [str(column.header) for column in table.columns]
-    while _needed(table, screen) > room and left_out < len(dispensable):
-        left_out += 1
-        table = make(dispensable[:left_out])
-    screen.width = max(room, _needed(table, screen))
-    screen.print(table)
+
+    def needed(left_out: int) -> int:
+        width = _width(grid.table(screen, dispensable[:left_out]), screen)
+        return width.minimum if grid.texts else width.maximum
+
+    room, most = screen.width, len(dispensable)
+    left_out = next((n for n in range(most + 1) if needed(n) <= room), most)
+    screen.width = max(room, needed(left_out))
+    screen.print(grid.table(screen, dispensable[:left_out]))
     screen.width = room
-    if left_out:
-        missing = [title for title in titles if title in dispensable[:left_out]]
+    missing = [title for title in grid.titles if title in dispensable[:left_out]]
+    if missing:
         screen.print(f"Not shown for want of width: {', '.join(missing)}", markup=False)
-
-
-def _needed(table: Table, screen: Console) -> int:
-    """What a table takes at least: its longest words, if a column of it may wrap."""
-    measured = _measured(table, screen)
-    wraps = any(not column.no_wrap for column in table.columns)
-    return measured.minimum if wraps else measured.maximum
-
-
-def _measured(table: Table, screen: Console) -> Measurement:
-    return Measurement.get(screen, screen.options.update(width=10_000), table)
 
 
 def print_scores(solution: Solution, screen: Console) -> None:
     """All scores of one solution with what they mean."""
-
-    def table(without: Collection[str]) -> Table:
-        table = new_table(screen)
-        table.add_column("score", no_wrap=True)
-        table.add_column("value", justify="right", no_wrap=True)
-        if MEANING not in without:
-            table.add_column(MEANING, style="dim")
-        for name, meaning in descriptions().items():
-            value = solution.scores.get(name)
-            if value is not None:
-                table.add_row(name, format_score(value), *[meaning] * (MEANING not in without))
-        return table
-
-    print_fitted(screen, table, [MEANING])
-
-
-MEANING = "meaning"
+    rows = [
+        (name, format_score(value), Text(meaning, style="dim"))
+        for name, meaning in descriptions().items()
+        if (value := solution.scores.get(name)) is not None
+    ]
+    print_fitted(
+        screen, Grid(("score", "value", "meaning"), rows, ("score", "meaning")), ["meaning"]
+    )
 
 
 def model_table(solution: Solution, screen: Console) -> Table:
     """What a solution reaches of the models that its policy requires beyond k."""
-    table = new_table(screen)
-    table.add_column("required beyond k", overflow="fold")
-    table.add_column("reached", justify="right", no_wrap=True)
-    table.add_column("holds", justify="center", no_wrap=True)
-    for each in solution.models:
-        mark = "[green]yes[/]" if each.holds else "[red]no[/]"
-        table.add_row(cell(each.model.describe(), screen), each.shown, mark)
-    return table
+    titles = ("required beyond k", "reached", "holds")
+    rows = [
+        (cell(each.model.describe(), screen), each.shown, _yes_or_no(each.holds))
+        for each in solution.models
+    ]
+    return Grid(titles, rows, titles[:1]).table(screen)
+
+
+def _yes_or_no(holds: bool | None) -> Text:
+    return Text("yes", style="green") if holds else Text("no", style="red")
 
 
 def print_groups(solution: Solution, screen: Console) -> None:
@@ -156,52 +176,31 @@ def print_kept(
     kept: Sequence[Kept], screen: Console, labels: Mapping[str, str] | None = None
 ) -> None:
     """The groups of every column that occur in a release, the largest of them, and the loss."""
-
-    def table(without: Collection[str]) -> Table:
-        table = new_table(screen)
-        table.add_column("column", overflow="fold")
-        for title in ("groups", LARGEST, "lost"):
-            if title not in without:
-                table.add_column(title, justify="right", no_wrap=True)
-        if labels is not None:
-            table.add_column("labels", overflow="fold")
-        for each in kept:
-            share = Text(f"{each.largest:.1%}", style="yellow" if each.is_little else "")
-            cells: dict[str, str | Text] = {
-                "groups": f"{each.groups:,} of {each.values:,}",
-                LARGEST: share,
-                "lost": f"{each.loss:.1%}",
-            }
-            shown = [text for title, text in cells.items() if title not in without]
-            written = [] if labels is None else [cell(labels[each.column], screen)]
-            table.add_row(cell(each.column, screen), *shown, *written)
-        return table
-
-    print_fitted(screen, table, ["lost", LARGEST])
+    titles = ["column", "groups", "in the largest", "lost", *([] if labels is None else ["labels"])]
+    rows: list[Row] = [
+        [
+            cell(each.column, screen),
+            f"{each.groups:,} of {each.values:,}",
+            Text(f"{each.largest:.1%}", style="yellow" if each.is_little else ""),
+            f"{each.loss:.1%}",
+            *([] if labels is None else [cell(labels[each.column], screen)]),
+        ]
+        for each in kept
+    ]
+    print_fitted(screen, Grid(titles, rows, ("column", "labels")), ["lost", "in the largest"])
     for line in warnings_of(kept):
         screen.print(cell(line, screen))
 
 
-LARGEST = "in the largest"
-
-
 def print_comparison(rows: Sequence[tuple[str, Solution]], k: int, screen: Console) -> None:
     """Several solutions, one per row; those that do not reach k are marked."""
-    sign = signs(screen)
-
-    def table(without: Collection[str]) -> Table:
-        kept = {name: title for name, title in FRONT_SCORES.items() if title not in without}
-        table = new_table(screen)
-        table.add_column("scheme", no_wrap=True)
-        for title in kept.values():
-            table.add_column(title, justify="right", no_wrap=True)
-        table.add_column(f"k {sign.at_least} {k}", justify="center", no_wrap=True)
-        for title, solution in rows:
-            mark = "[green]yes[/]" if solution.feasible else "[red]no[/]"
-            table.add_row(title, *_texts(solution, kept, screen), mark)
-        return table
-
-    print_fitted(screen, table, [FRONT_SCORES[name] for name in LEAST_FIRST])
+    titles = ["scheme", *FRONT_SCORES.values(), f"k {signs(screen).at_least} {k}"]
+    shown: list[Row] = [
+        [title, *_texts(solution, FRONT_SCORES, screen), _yes_or_no(solution.feasible)]
+        for title, solution in rows
+    ]
+    dispensable = [FRONT_SCORES[name] for name in LEAST_FIRST]
+    print_fitted(screen, Grid(titles, shown, ["scheme"]), dispensable)
 
 
 def print_front(result: SearchResult, screen: Console, most: int = 20) -> None:
@@ -212,35 +211,43 @@ def print_front(result: SearchResult, screen: Console, most: int = 20) -> None:
     scores = [name for name in _front_scores(result) if name not in ("k", *result.objectives)]
     order = {name: place for place, name in enumerate(LEAST_FIRST)}
     scores.sort(key=lambda name: order.get(name, len(order)))
-    dispensable = [*map(_title, scores), *_beside(result)]
-    print_fitted(screen, lambda left_out: front_table(result, screen, most, left_out), dispensable)
+    grid = front_grid(result, screen, most)
+    beside = grid.titles[2 + len(_front_scores(result)) :]
+    print_fitted(screen, grid, [*map(_title, scores), *beside])
 
 
-def front_table(
-    result: SearchResult, screen: Console, most: int = 20, without: Collection[str] = ()
-) -> Table:
+def front_grid(result: SearchResult, screen: Console, most: int = 20) -> Grid:
     """The solutions of a search, the chosen one marked; of many, an even selection.
 
     What they reach of a few models stands beside them; of more, how many fail, because a line
-    has room for few columns (see `reached_tables`). Columns of some titles are left out.
+    has room for few columns (see `reached_tables`).
     """
-    table = new_table(screen)
-    names = [name for name in _front_scores(result) if _title(name) not in without]
-    beside = [title for title in _beside(result) if title not in without]
-    for title in ("", "#", *map(_title, names), *beside):
-        table.add_column(title, justify="right", no_wrap=True)
-    shown = _shown(result, most)
-    for i in shown:
-        solution = result.solutions[i]
-        verdicts = dict(zip(_beside(result), _verdicts(solution), strict=True))
-        reached = [verdicts[title] for title in beside]
-        texts = _texts(solution, names, screen)
-        table.add_row(*_mark(result, i, screen), *texts, *reached, style=_style(result, i))
-    notes = legend(result) if len(_models(result)) <= BESIDE else []
-    if len(shown) < len(result.solutions):
-        notes.append(f"{len(shown)} of {len(result.solutions)} solutions")
-    table.caption = Text("\n").join(cell(note, screen) for note in notes) if notes else None
-    return table
+    names, models = _front_scores(result), _models(result)
+    beside = _short_names(models) if len(models) <= BESIDE else ["models"]
+    rows = _rows(
+        result, screen, most, lambda each: [*_texts(each, names, screen), *_verdicts(each)]
+    )
+    notes = legend(result) if len(models) <= BESIDE else []
+    if len(rows) < len(result.solutions):
+        notes.append(f"{len(rows)} of {len(result.solutions)} solutions")
+    titles = ["", "#", *map(_title, names), *beside]
+    return Grid(titles, rows, styles=_styles(result, most), notes=notes)
+
+
+def _rows(
+    result: SearchResult, screen: Console, most: int, cells: Callable[[Solution], Row]
+) -> list[Row]:
+    """The chosen mark and the number of the solutions shown, and some cells of each."""
+    chosen, mark = result.choices.values(), signs(screen).chosen
+    return [
+        [mark if i in chosen else "", str(i), *cells(result.solutions[i])]
+        for i in _shown(result, most)
+    ]
+
+
+def _styles(result: SearchResult, most: int) -> list[str | None]:
+    chosen = result.choices.values()
+    return ["bold green" if i in chosen else None for i in _shown(result, most)]
 
 
 def _front_scores(result: SearchResult) -> list[str]:
@@ -253,23 +260,9 @@ def _front_scores(result: SearchResult) -> list[str]:
     return [n for n in names if any(s.scores.get(n) is not None for s in result.solutions)]
 
 
-def _beside(result: SearchResult) -> list[str]:
-    """The titles of what is said of the models, if there are any."""
-    models = _models(result)
-    return _short_names(models) if len(models) <= BESIDE else ["models"]
-
-
 def _texts(solution: Solution, names: Iterable[str], screen: Console) -> list[str]:
     values = [solution.scores.get(name) for name in names]
     return [signs(screen).nothing if v is None else format_score(v) for v in values]
-
-
-def _mark(result: SearchResult, row: int, screen: Console) -> tuple[str, str]:
-    return signs(screen).chosen if row in result.choices.values() else "", str(row)
-
-
-def _style(result: SearchResult, row: int) -> str | None:
-    return "bold green" if row in result.choices.values() else None
 
 
 BESIDE = 2
@@ -281,37 +274,24 @@ def reached_tables(result: SearchResult, screen: Console, most: int = 20) -> lis
 
     As many tables as it takes to show every number on a screen of this width.
     """
-    columns = list(range(len(_models(result))))
-    if len(columns) <= BESIDE:
-        return []
-    tables = []
-    while columns:
-        table = _reached_table(result, columns[:1], most, screen)
-        taken = 1
-        while taken < len(columns):
-            wider = _reached_table(result, columns[: taken + 1], most, screen)
-            if width_of(wider, screen) > screen.width:
-                break
-            table, taken = wider, taken + 1
-        tables.append(table)
-        columns = columns[taken:]
+    names = _short_names(_models(result))
+    tables: list[Table] = []
+    first = 0 if len(names) > BESIDE else len(names)
+    while first < len(names):
+        wider = (_reached_table(result, slice(first, n), most, screen)
+                 for n in range(len(names), first, -1))  # fmt: skip
+        fits = (each for each in wider if _width(each, screen).maximum <= screen.width)
+        alone = _reached_table(result, slice(first, first + 1), most, screen)
+        tables.append(next(fits, alone))
+        first += len(tables[-1].columns) - 2
     return tables
 
 
-def _reached_table(
-    result: SearchResult, columns: Sequence[int], most: int, screen: Console
-) -> Table:
+def _reached_table(result: SearchResult, part: slice, most: int, screen: Console) -> Table:
     """What the solutions reach of some of the models."""
-    titles = _short_names(_models(result))
-    table = new_table(screen)
-    table.collapse_padding = True
-    for title in ("", "#", *(titles[column] for column in columns)):
-        table.add_column(title, justify="right", no_wrap=True)
-    for i in _shown(result, most):
-        models = result.solutions[i].models
-        reached = [_verdict(models[column]) for column in columns]
-        table.add_row(*_mark(result, i, screen), *reached, style=_style(result, i))
-    return table
+    titles = ["", "#", *_short_names(_models(result))[part]]
+    rows = _rows(result, screen, most, lambda each: [*map(_verdict, each.models[part])])
+    return Grid(titles, rows, styles=_styles(result, most), is_tight=True).table(screen)
 
 
 def _models(result: SearchResult) -> list[Model]:
@@ -320,10 +300,10 @@ def _models(result: SearchResult) -> list[Model]:
 
 def _shown(result: SearchResult, most: int) -> list[int]:
     """The rows of a table: an even selection, with the chosen solutions."""
-    if not result.solutions:
-        return []
-    chosen = [row for row in result.choices.values() if row is not None]
-    return sorted({*_spread(len(result.solutions), most), *chosen})
+    number = len(result.solutions)
+    places = min(number, most)
+    spread = {round(i * (number - 1) / max(places - 1, 1)) for i in range(places)}
+    return sorted(spread | {row for row in result.choices.values() if row is not None})
 
 
 def _verdicts(solution: Solution) -> list[Text]:
@@ -374,13 +354,6 @@ LEAST_FIRST = ("classes", "suppressed", "ach", "necd", "nwp")
 """What a narrow screen does without, unless it was searched for; other measures after these."""
 
 
-def _spread(number: int, most: int) -> list[int]:
-    """At most so many of the rows 0..number-1, evenly spread."""
-    if number <= most:
-        return list(range(number))
-    return [round(i * (number - 1) / (most - 1)) for i in range(most)]
-
-
 def print_release(release: Release, screen: Console) -> None:
     """What was published."""
     screen.print(f"[bold green]published[/] {counted(release.rows, 'row')}, ", end="")
@@ -397,14 +370,8 @@ def print_release(release: Release, screen: Console) -> None:
 def print_utility(found: Utility, screen: Console) -> None:
     """What a release is worth in use."""
     for titles, *lines in found.tables():
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        first, *others = map(plain, titles)
-        table.add_column(first, overflow="fold")
-        for title in others:
-            table.add_column(title, justify="right", no_wrap=True)
-        for line in lines:
-            table.add_row(*map(plain, line))
-        screen.print(table)
+        rows = [[*map(plain, line)] for line in lines]
+        screen.print(Grid(titles, rows, titles[:1]).table(screen))
     screen.print(Text(found.summary()))
     for note in found.notes:
         screen.print(plain(f"note: {note}"))

@@ -15,8 +15,11 @@ from sqlanon.cli.options import (
     Seconds,
     Whole,
     Wholes,
+    json_option,
     may_show_values,
+    policy_argument,
     print_json,
+    workspace_option,
 )
 from sqlanon.cli.output import (
     cell,
@@ -26,8 +29,7 @@ from sqlanon.cli.output import (
     print_groups,
     reached_tables,
 )
-from sqlanon.cli.progress import watching
-from sqlanon.cli.signals import ending_on_sigterm
+from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk_by_answers
 from sqlanon.counting import files_of
 from sqlanon.domain import format_label
@@ -78,7 +80,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 
 
 @click.command(cls=WithSettings, epilog=EXAMPLES)
-@click.argument("policy", type=click.Path(path_type=Path))
+@policy_argument
 @click.option("--method", type=click.Choice(list(METHODS)), help="Instead of the policy's method.")
 @click.option("--k", type=Wholes(1), help="Instead of the policy's k, such as 5,10,20: one run.")
 @click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
@@ -99,12 +101,8 @@ PATIENCE = "its patience ended the search; more may find a better solution"
     type=click.Path(path_type=Path),
     help=f"With {INTERACTIVE[0]} only: go on with a walk that was saved.",
 )
-@click.option(
-    "--workspace",
-    type=click.Path(path_type=Path),
-    help="A DuckDB file that keeps measurements for the next run.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+@workspace_option
+@json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no tables.")
 @ending_on_sigterm()
 @may_show_values

@@ -10,25 +10,22 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from sqlanon.anonymizer import Anonymizer
-from sqlanon.cli.output import print_fitted, signs
-from sqlanon.cli.progress import watching
-from sqlanon.cli.signals import Terminated
+from sqlanon.cli.output import Grid, print_fitted, signs
+from sqlanon.cli.progress import Terminated, watching
 from sqlanon.documents import read_json
 from sqlanon.domain import write_document
 from sqlanon.errors import SearchError, SqlanonError
 from sqlanon.files import SAVED_WALK, Used, refuse_to_replace
 from sqlanon.metrics import Preference
-from sqlanon.search import MOST_POINTS, UNREPEATABLE, SearchResult, Step, Walk, format_score
+from sqlanon.search import MOST_POINTS, UNREPEATABLE, SearchResult, Step, Walk
 from sqlanon.wording import counted
 
 HELP = """\
@@ -209,38 +206,22 @@ def _show(step: Step, walk: Walk, screen: Console) -> None:
         f"From {loss} {step.origin.loss:.3f}, {bias} {step.origin.bias:.3f} "
         f"towards {loss} {goal.loss:.3f}, {bias} {goal.bias:.3f}:"
     )
-    print_fitted(screen, lambda left_out: step_table(step, loss, bias, left_out), DISPENSABLE)
+    print_fitted(screen, step_grid(step, loss, bias), DISPENSABLE)
     screen.print("\n".join(plot(step, walk, screen)), markup=False, highlight=False)
 
 
-def step_table(step: Step, loss: str, bias: str, without: Collection[str] = ()) -> Table:
-    """The solutions of a step, each with the first point that asked for it, and how many more.
-
-    Columns of some titles are left out.
-    """
-    # Collapsed, so that seven columns of large numbers fit into 80 characters.
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    names = ("#", "k", "classes", "left out", loss, bias, "asked for + more")
-    for name in names:
-        if name not in without:
-            table.add_column(name, justify="right", no_wrap=True)
-    for row in range(len(step.solutions)):
+def step_grid(step: Step, loss: str, bias: str) -> Grid:
+    """The solutions of a step, each with the first point that asked for it, and how many more."""
+    rows, scores = [], step.scores
+    for row, point in enumerate(step.points):
         asked = step.references_of(row)
         shown = f"({asked[0].loss:.3f}, {asked[0].bias:.3f})"
         more = f" + {len(asked) - 1}" if len(asked) > 1 else ""
-        scores = step.scores
-        cells = [each[row].item() for each in (scores.k, scores.classes, scores.suppressed)]
-        point = step.point(row)
-        texts = [
-            str(row),
-            *(format_score(c) for c in cells),
-            f"{point.loss:.4f}",
-            f"{point.bias:.4f}",
-            shown + more,
-        ]
-        pairs = zip(names, texts, strict=True)
-        table.add_row(*(text for name, text in pairs if name not in without))
-    return table
+        counts = [f"{each[row]:,}" for each in (scores.k, scores.classes, scores.suppressed)]
+        rows.append([str(row), *counts, f"{point.loss:.4f}", f"{point.bias:.4f}", shown + more])
+    # Tight, so that seven columns of large numbers fit into 80 characters.
+    titles = ("#", "k", "classes", "left out", loss, bias, "asked for + more")
+    return Grid(titles, rows, is_tight=True)
 
 
 def plot(step: Step, walk: Walk, screen: Console) -> list[str]:

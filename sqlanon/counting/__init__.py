@@ -1,4 +1,4 @@
-"""Binds a policy to a source and counts it: columns, domains, people, one GROUP BY."""
+"""Binds a policy to a source (columns, domains, models) and counts it with a GROUP BY."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from sqlanon.counting.population import (
     people_of_population,
     population_of,
     population_source,
-    telling_of_population,
 )
 from sqlanon.counting.sources import (
     Origin,
@@ -37,8 +36,8 @@ from sqlanon.counting.sources import (
     folders_of,
     open_lent_source,
     open_policy_source,
+    refuse_empty,
     refuse_workspace,
-    telling_of_no_rows,
 )
 from sqlanon.counting.stored_schemes import (
     SchemeLike,

@@ -21,7 +21,7 @@ def column(name: str) -> exp.Column:
 
 
 def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
-    """The column itself, in the one form its values are compared in."""
+    """The column in the form in which its values are compared."""
     value = column(name)
     if kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))  # -0.0 becomes 0.0
@@ -31,12 +31,12 @@ def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
 
 
 def exact(text: exp.Expr) -> exp.Expr:
-    """A text that equals no other one, whatever collation its column or the session has."""
+    """The text compared character by character, whatever the collation of its column or session."""
     return exp.Collate(this=text, expression=exp.to_identifier(EXACT, quoted=True))
 
 
 def told_apart(name: str, kind: Kind, type_: str) -> exp.Expr:
-    """The column as values are told apart, also where its collation takes them for equal."""
+    """The column for exact comparison, even if its collation treats different values as equal."""
     value = counted_value(name, kind, type_)
     return exact(value) if kind is Kind.TEXT else value
 
@@ -53,7 +53,7 @@ def interval_atom(domain: IntervalDomain) -> exp.Expr:
 
 
 def clamped_atom(domain: IntervalDomain) -> exp.Expr:
-    """The same with the outermost intervals open; OUTSIDE for NaN, which is in none."""
+    """The same with the outermost intervals open; OUTSIDE for NaN, which is in no interval."""
     value = column(domain.column)
     low, high = _ends(domain)
     branches: list[tuple[exp.Expr, exp.Expr]] = [(value.is_(exp.null()), exp.null())]
@@ -76,7 +76,7 @@ def _inside(domain: IntervalDomain, value: exp.Column) -> exp.Expr:
 
 
 def _by_division(domain: IntervalDomain, value: exp.Column) -> exp.Expr | None:
-    """The number by whole-number arithmetic, which is exact; None where that does not apply."""
+    """The number by integer arithmetic, which is exact; None if that does not apply."""
     starts = domain.edges[:-1]
     if domain.kind is Kind.INTEGER:
         numbers = [int(v) for v in starts if isinstance(v, int)]
@@ -125,9 +125,9 @@ def _by_comparison(domain: IntervalDomain, value: exp.Column) -> exp.Expr:
 
 
 def _case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr) -> exp.Case:
-    """Made at once: sqlglot's own builder copies the tree at every step.
+    """Builds a CASE in one step, because sqlglot's own builder copies the tree at every step.
 
-    A CASE in the ELSE branch continues this one, which reads better than one inside another.
+    A CASE in the ELSE branch continues this one, which reads better than nesting.
     """
     ifs = [exp.If(this=condition, true=result) for condition, result in branches]
     if isinstance(otherwise, exp.Case):

@@ -47,9 +47,9 @@ class Quasi:
     """One quasi-identifier: at most one of `values` and `range` is given.
 
     `values` lists the domain in order (None for NULL). `range` with `granularity` makes
-    intervals. A finished hierarchy lists the domain itself; a builder works on whatever
-    atoms the column has. `min_level` and `max_level` are those of the column; whether it has
-    such levels shows when it is complete.
+    intervals. A finished hierarchy lists the domain itself; a builder works on the atoms of the
+    column. `min_level` and `max_level` limit its levels; whether it has such levels is known
+    when it is complete.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Quasi:
     max_level: int | None = None
 
     def declared_domain(self, kind: Kind) -> Domain | None:
-        """The domain as far as it is known without looking at the data."""
+        """The domain as far as it is known without the data."""
         try:
             return self._declared_domain(kind)
         except DomainError as error:
@@ -117,7 +117,7 @@ def _ordered(domain: Domain, hierarchy: Hierarchy) -> Domain:
 
 
 def quasis_of(policy: Policy, source: Source) -> list[Quasi]:
-    """The quasi-identifiers of a policy, their hierarchies read."""
+    """The quasi-identifiers of a policy, with their hierarchies."""
     return [
         _quasi(policy, source, name, section)
         for name, section in policy.columns_with(Role.QUASI).items()
@@ -141,7 +141,7 @@ def _quasi(policy: Policy, source: Source, name: str, section: ColumnSection) ->
 
 
 def hierarchy_of(policy: Policy, source: Source, name: str) -> Hierarchy | HierarchyBuilder | None:
-    """The hierarchy of a column, read, or how to build it over the column's values."""
+    """Reads the hierarchy of a column, or returns a builder for it over the column's values."""
     spec = policy.section.columns[name].hierarchy
     if spec is None:
         return None
@@ -166,7 +166,7 @@ def _builder(spec: HierarchySection) -> HierarchyBuilder:
 
 
 def _built(name: str, build: HierarchyBuilder, values: Sequence[Value], kind: Kind) -> Hierarchy:
-    """What a builder makes, its errors with the column they are about."""
+    """Calls a builder; its errors name the column."""
     if not values:
         raise HierarchyError(f"column {name!r} holds nothing but NULL; leave its hierarchy out")
     try:
@@ -176,7 +176,7 @@ def _built(name: str, build: HierarchyBuilder, values: Sequence[Value], kind: Ki
 
 
 def find_hierarchy(name: str, folder: Path) -> Path:
-    """A hierarchy file of the policy's folder, else one that comes with sqlanon."""
+    """Finds a hierarchy file in the policy's folder, else among the built-in ones."""
     own = folder / name
     if own.exists():
         return own
@@ -187,18 +187,18 @@ def find_hierarchy(name: str, folder: Path) -> Path:
 
 
 def _from_table(source: Source, name: str, kind: Kind | None) -> Hierarchy:
-    """One row a leaf, one column a level, in the order of the table's columns."""
+    """Reads a table with one row per leaf and one column per level, in the order of its columns."""
     table = open_table(source.engine, name)
     levels = [exp.cast(column(c.name), "text").as_(c.name, quoted=True) for c in table.columns]
     fetched = source.engine.fetch(exp.select(*levels).from_(table.relation))
     rows = list(zip(*(c.to_pylist() for c in fetched.columns), strict=True))
-    # Rows of a table have no order; by value, groups of neighbouring numbers are intervals.
+    # Rows of a table have no order; sorted by value, neighbouring numbers form intervals.
     rows.sort(key=lambda row: _leaf_order(row[0], kind))
     return Hierarchy.from_rows(rows, f"table {name}")
 
 
 def _leaf_order(leaf: str | None, kind: Kind | None) -> tuple[bool, object, str]:
-    """By value where the leaf is one; what is none is refused later, with its name."""
+    """Sorts leaves by value; leaves that are no value come last and are refused later, by name."""
     try:
         value = sort_key(parse_value(leaf, kind or Kind.TEXT))
     except DomainError:
@@ -225,7 +225,7 @@ def _dates(steps: Sequence[str], values: Sequence[Value], kind: Kind) -> Hierarc
 
 
 def check_columns(policy: Policy, source: Source) -> None:
-    """Every column of the policy exists, and every column of the source is spoken for."""
+    """Checks that every column of the policy exists and every column of the source has a role."""
     present = [c.name for c in source.columns]
     named = list(policy.section.columns)
     subject = policy.section.subject
@@ -261,7 +261,7 @@ def _meant(name: str, present: Sequence[str]) -> str:
 
 
 def models_of(policy: Policy, source: Source) -> tuple[Model, ...]:
-    """What every class must satisfy beyond k, one model for each column it speaks of."""
+    """The models that every class must satisfy beyond k, one per column."""
     privacy = policy.section.privacy
     if privacy is None:
         return ()

@@ -1,4 +1,4 @@
-"""Counting: one GROUP BY on the source's own engine, and what comes back made into codes."""
+"""Counts a source with one GROUP BY on its own engine and encodes the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from sqlanon.domain import (
     parse_value,
     sort_key,
 )
-from sqlanon.engines import Kind, Source, folds_case, has_time_zone, numbers_of
+from sqlanon.engines import Kind, Source, folds_case, numbers_of
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
 from sqlanon.render import render
 from sqlanon.wording import counted as amount
@@ -54,13 +54,13 @@ def count(
 ) -> Histogram:
     """Counts the atom tuples of a source, and each facet column together with them.
 
-    With `subject`, people are the distinct values of that column. Without a subject this is
-    a single GROUP BY; with one, each facet takes a query more. Raises UncoveredValueError
-    when a declared domain does not cover the data.
+    With `subject`, people are the distinct values of that column. Without a subject this takes
+    a single GROUP BY; with one, each facet takes one more query. Raises UncoveredValueError if
+    a declared domain does not cover the data.
 
-    Texts are told apart exactly, as a release and its verification do. Only subjects that the
-    database takes for equal, by a collation, are one person: there are never more people than
-    the database knows.
+    Texts are compared exactly, as in a release and its verification. Only subjects follow the
+    database's collation: those that it treats as equal are one person, so people are never
+    overcounted.
     """
     if not quasis:
         raise DomainError("there is no quasi-identifier; give at least one column that role")
@@ -128,9 +128,9 @@ class Counter:
         return table, _tally(none, rows, table if subject else None, numbered)
 
     def _identity(self, subject: str) -> tuple[exp.Expr, exp.Expr | None]:
-        """The subject as it is counted, and its spelling where texts may be one person.
+        """The subject as it is counted, and its spelling if several texts may be one person.
 
-        Of the spellings of one person any could come back, so the templates choose the first.
+        A query could return any spelling of a person, so the templates choose the first.
         """
         info = self.source.column(subject)
         kind = _supported(info.kind, subject, info.type)
@@ -143,7 +143,7 @@ class Counter:
         kind = _supported(info.kind, quasi.name, info.type)
         domain = quasi.declared_domain(kind)
         if isinstance(domain, IntervalDomain):
-            if kind is Kind.TIMESTAMP and has_time_zone(info.type):
+            if kind is Kind.TIMESTAMP and info.has_time_zone:
                 raise DomainError(
                     f"column {quasi.name!r} has a time zone, so the edges of a range would depend "
                     "on the session; cast it to a timestamp without zone in the source query"
@@ -219,7 +219,7 @@ class Counter:
         return tuple(zip(found["value"].to_pylist(), found["n_rows"].to_pylist(), strict=True))
 
     def _count_subjects(self, subject: str, identity: exp.Expr) -> int:
-        """The number of people; every row must say whose it is."""
+        """Counts the people; every row must have a subject."""
         text = render(
             "count_subjects.sql",
             dialect=self.source.engine.dialect,
@@ -284,7 +284,7 @@ def _facet(encoded: Encoded, tally: Tally) -> Facet:
 
 
 def _summed(tally: Tally) -> Tally:
-    """Entries that agree in codes (and value) added up; without movers only."""
+    """Adds up entries that agree in codes (and value); only without movers."""
     keys = list(tally.codes.T) if tally.values is None else [*tally.codes.T, tally.values]
     first, number = groups_of(keys)
     rows = np.bincount(number, tally.rows).astype(np.int64)

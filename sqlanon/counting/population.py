@@ -1,4 +1,4 @@
-"""The people that those of the source are a part of, for k-map: opened, placed and counted."""
+"""Opens and counts the population that includes the people of the source, for k-map."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import bisect
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +32,7 @@ from sqlanon.domain import (
     sort_key,
     takes_unseen,
 )
-from sqlanon.engines import ColumnInfo, Kind, Source, has_time_zone, numbers_of, same_database
+from sqlanon.engines import ColumnInfo, Kind, Source, numbers_of, same_database
 from sqlanon.errors import EngineError, PolicyError, SubjectError
 from sqlanon.policy import Policy, Role
 from sqlanon.wording import suggest
@@ -41,14 +40,14 @@ from sqlanon.wording import suggest
 
 @dataclass(frozen=True)
 class Reach:
-    """Which values beside its atoms the groups of a column take in a release.
+    """Which values beside its atoms the groups of a column match in a release.
 
-    whole    the group of all atoms takes every value
+    whole    the group of all atoms matches every value
     top      so does a group of all atoms but NULL
-    between  a group of several values takes what lies between them, and up to the next group
-    beyond   the outermost groups take what lies beyond them
-    steps    a step of the calendar takes all its days, an interval all its numbers, if it holds
-             two values or more
+    between  a group of several values matches those between them, and up to the next group
+    beyond   the outermost groups match the values beyond them
+    steps    a calendar step matches all its days, an interval all its numbers, if it holds at
+             least two values of the source
     """
 
     whole: bool = False
@@ -59,7 +58,7 @@ class Reach:
 
 
 def place_of(value: Value | None, column: Column, reach: Reach) -> GroupFit | None:
-    """Where a value belongs; None where no group takes it."""
+    """The place of a value among the groups; None if no group matches it."""
     domain = column.domain
     assert not isinstance(domain, IntervalDomain)
     atom = domain.codes.get(None if value is None else sort_key(value))
@@ -106,10 +105,10 @@ def _between(value: Value, column: Column, beyond: bool) -> GroupFit | None:
 
 
 def _in_step(value: Value, column: Column) -> GroupFit | None:
-    """The lowest step that holds the value and two of the column's, and that gives them its name.
+    """The lowest step that holds the value and two of the column's, and that labels them.
 
-    Where a lower step holds the same two, a release may write that one: two days of July are
-    "1983-07" and not "1983", so February is not among them.
+    If a lower step holds the same two, a release may label them with that step: two days of July
+    are "1983-07" and not "1983", so a day in February does not match.
     """
     hierarchy, values = column.hierarchy, column.domain.left_ends
     assert hierarchy is not None
@@ -148,22 +147,9 @@ def population_source(policy: Policy, source: Source) -> Source | None:
     except EngineError as error:
         raise EngineError(policy.hide(f"{policy.origin}: population: {error}")) from None
     finally:
-        engine.reading = reading  # messages go on to speak of the source
+        engine.reading = reading  # messages name the source again
     _check_columns(policy, source, found)
     return found
-
-
-@contextmanager
-def telling_of_population(policy: Policy, population: Source) -> Iterator[None]:
-    """What fails while the people of a population are counted says where they are."""
-    try:
-        yield
-    except SubjectError as error:
-        where = f"{policy.origin}: population: {population.name}"
-        raise SubjectError(f"{where}: {error}") from None
-    except EngineError:
-        _refuse_empty(policy, population)
-        raise
 
 
 def _refuse_empty(policy: Policy, population: Source) -> None:
@@ -207,12 +193,12 @@ def _check_columns(policy: Policy, source: Source, population: Source) -> None:
 
 
 def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
-    """Texts are compared as they are stored, and instants as the session's time zone says."""
+    """Reports that a column of the population has no type that compares with the source's."""
     comparable = own.kind is other.kind
     if own.kind is Kind.TEXT:
         comparable = comparable and own.type == other.type
     if own.kind is Kind.TIMESTAMP:
-        comparable = comparable and has_time_zone(own.type) is has_time_zone(other.type)
+        comparable = comparable and own.has_time_zone is other.has_time_zone
     if not comparable:
         yield (
             f"column {own.name!r} is {other.type}, the source's is {own.type}; read the "
@@ -225,12 +211,19 @@ def population_of(
 ) -> CountedPopulation:
     """The people of the policy's population, counted by the groups of a space."""
     others, subject = _named_population(policy, source)
-    with telling_of_population(policy, others):
-        return count_population(others, quasis, space, reaches_of(policy, source, space), subject)
+    reaches = [_reach(policy, source.column(column.name), column) for column in space.columns]
+    try:
+        return count_population(others, quasis, space, reaches, subject)
+    except SubjectError as error:
+        where = f"{policy.origin}: population: {others.name}"
+        raise SubjectError(f"{where}: {error}") from None
+    except EngineError:
+        _refuse_empty(policy, others)
+        raise
 
 
 def people_of_population(policy: Policy, source: Source) -> int:
-    """All people of the policy's population, whether their values occur in the source or not."""
+    """Counts all people of the policy's population, even with values that the source lacks."""
     others, subject = _named_population(policy, source)
     number: exp.Expr = exp.Star()
     if subject is not None:
@@ -241,16 +234,11 @@ def people_of_population(policy: Policy, source: Source) -> int:
 
 
 def _named_population(policy: Policy, source: Source) -> tuple[Source, str | None]:
-    """The population, which a policy with k-map has, and the column that names its people."""
+    """The policy's population and its subject; a policy with k-map has one."""
     found, section = population_source(policy, source), policy.section.population
     assert found is not None
     assert section is not None
     return found, section.subject
-
-
-def reaches_of(policy: Policy, source: Source, space: Space) -> list[Reach]:
-    """By column what its groups take in a release beside the values of the source."""
-    return [_reach(policy, source.column(column.name), column) for column in space.columns]
 
 
 def _reach(policy: Policy, info: ColumnInfo, column: Column) -> Reach:
@@ -259,7 +247,7 @@ def _reach(policy: Policy, info: ColumnInfo, column: Column) -> Reach:
     *below, whole = (generalized_of(policy, info, unlimited, level) for level in levels)
     unseen = policy.section.publish.unseen
     steps = [each.spans for each in below if len(each.partition) < column.size]
-    # Neighbours that are no node list their values, and then so does the whole column.
+    # Neighbours that are not a node list their values, and then the whole column does.
     of_nodes = column.family is not Family.CONTIGUOUS and column.domain.is_sorted
     width = column.domain.width
     all_values = Partition.from_groups([int(atom >= width) for atom in range(column.size)])
@@ -284,7 +272,7 @@ def count_population(
 ) -> CountedPopulation:
     """Counts the people of a population by the places of their values among the groups of a space.
 
-    `reaches` has what the groups of each column take. People whom no group can take are left out.
+    `reaches` says which values the groups of each column match. People who match none are left out.
     """
     counter = Counter(source, quasis, ())
     for j, (counted, reach) in enumerate(zip(counter.atoms, reaches, strict=True)):
@@ -307,7 +295,7 @@ def count_population(
 def _places(
     counted: Counted, column: Column, reach: Reach, fetched: pa.ChunkedArray
 ) -> tuple[tuple[GroupFit, ...], Codes]:
-    """The places that there are, and the number of each entry's; OUTSIDE where it has none."""
+    """The distinct places, and for each entry the number of its place or OUTSIDE."""
     found: list[GroupFit | None]
     entry: npt.NDArray[np.signedinteger[Any]]
     if isinstance(column.domain, IntervalDomain):

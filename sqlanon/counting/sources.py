@@ -1,12 +1,11 @@
-"""Opens what a policy names: the source, its population, what a release is written to.
+"""Opens the source and the population of a policy, and the place of its release.
 
 Nothing else may be written over these files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +14,8 @@ from sqlglot import exp
 from sqlanon.counting.binding import find_hierarchy
 from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
 from sqlanon.errors import (
-    DomainError,
     EngineError,
-    HierarchyError,
     PolicyError,
-    SchemeError,
-    VerificationError,
 )
 from sqlanon.evaluate import refuse_other_database
 from sqlanon.files import Used, refuse_used
@@ -29,9 +24,9 @@ from sqlanon.policy import Policy
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source comes from when it is not the policy's own: a connection, or data.
+    """A connection or data that replace the policy's own source.
 
-    And whether the policy comes from a file, beside which certificates are written.
+    Also whether the policy comes from a file, beside which certificates are written.
     """
 
     connection: Connection | None = None
@@ -112,19 +107,9 @@ def is_empty(source: Source) -> bool:
 
 
 def refuse_empty(source: Source) -> None:
-    """Refuses a source without rows, of which whatever else is said would mislead."""
+    """Refuses a source without rows, for which any other message would mislead."""
     if is_empty(source):
         raise EngineError(f"{source.name} has no rows; there is nothing to anonymize")
-
-
-@contextmanager
-def telling_of_no_rows(source: Source) -> Iterator[None]:
-    """What fails on a source without rows says so: an empty CSV file has no types, only text."""
-    try:
-        yield
-    except (DomainError, HierarchyError, SchemeError, VerificationError):
-        refuse_empty(source)
-        raise
 
 
 def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:

@@ -1,4 +1,4 @@
-"""Schemes as callers give them, and files of schemes read over the values of today."""
+"""Reads schemes in every form that callers pass, over the current values of the source."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_fit(policy: Policy, scheme: Scheme) -> None:
 
 @contextmanager
 def explaining_changes(policy: Policy, scheme: SchemeLike) -> Iterator[None]:
-    """Adds to the error of a result that does not fit what changed in the policy since."""
+    """If a result does not fit, adds to the error what has changed in the policy since."""
     try:
         yield
     except SchemeError as error:
@@ -99,9 +99,9 @@ class StoredScheme:
         return cls(policy, source, upgraded(scheme), "scheme")
 
     def over(self, space: Space) -> Scheme:
-        """The scheme over the values of today, and over the listed ones where these differ.
+        """The scheme over the current values, and over the listed ones if these differ.
 
-        Raises SchemeError where a value of today is in no group.
+        Raises SchemeError if a current value is in no group.
         """
         document, uncovered = self._moved(space)
         found = from_document(document, space.columns, self.origin)
@@ -111,10 +111,10 @@ class StoredScheme:
         return found if given.columns == found.columns else replace(found, given=given)
 
     def _moved(self, space: Space) -> tuple[Any, str | None]:
-        """The document with its decades and intervals over the values of today.
+        """The document with its decades and intervals over the current values.
 
-        A decade is the same decade when other birthdays occur, but the cut where it begins is at
-        another one. Beside it a column of which a value is in no group, if there is one.
+        A decade stays the same when other birthdays occur, but the cut where it begins moves to
+        another birthday. Also returns a column with a value in no group, if any.
         """
         now = {c.name: c for c in space.columns if c.hierarchy and c.hierarchy.extent}
         entries, uncovered = self.document["columns"], None
@@ -140,10 +140,10 @@ class StoredScheme:
         return {**self.document, "columns": changed}, uncovered
 
     def as_listed(self, space: Space) -> Scheme:
-        """The scheme over the values that the document lists, else over those of today.
+        """The scheme over the values that the document lists, else over the current ones.
 
-        Its groups are called what they were called when they were found: the thirties do not
-        become a birthday because all others of them are gone.
+        Groups keep the labels that they had when they were found: the thirties do not become a
+        single birthday because all others are gone.
         """
         columns = []
         for column in space.columns:
@@ -156,8 +156,8 @@ class StoredScheme:
     def without_counting(self) -> Scheme | None:
         """The scheme over the domains it was made for, without counting the source.
 
-        Values that are new since then are not in it. None where neither the policy nor the
-        document lists the domain of a column.
+        It lacks values that are new since then. None if neither the policy nor the document
+        lists the domain of a column.
         """
         columns = []
         for quasi in self._quasis.values():

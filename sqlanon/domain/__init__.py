@@ -38,7 +38,6 @@ from sqlanon.domain.presentation import (
     Writing,
     Writings,
     cell_text,
-    cells,
     decimal_digits,
     marking_problems,
     opens_ends,

@@ -112,8 +112,26 @@ class Generalized:
         return (self.name,)
 
     @cached_property
+    def width(self) -> int:
+        """Number of the column's atoms other than NULL."""
+        return self.column.domain.width
+
+    @cached_property
+    def has_nanoseconds(self) -> bool:
+        """Whether its values are moments finer than microseconds."""
+        return has_nanoseconds(self.type)
+
+    @cached_property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The groups as half-open ranges of atoms."""
+        return self.partition.runs
+
+    @cached_property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
-        """What `cells` answers; a wide column has very many."""
+        """For each group what is released for it: one value, or its two bounds.
+
+        Made once: a wide column has very many.
+        """
         return _cells(self)
 
     @cached_property
@@ -211,11 +229,6 @@ def _is_in_nanoseconds(end: Value) -> bool:
     return isinstance(end, dt.datetime) and _NANOSECONDS[0] <= end <= _NANOSECONDS[1]
 
 
-def cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
-    """For each group what is released for it: one value, or its two bounds."""
-    return item.cells
-
-
 def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
     if item.output is Output.LABEL:
         labels = group_labels(
@@ -233,7 +246,7 @@ def _cells(item: Generalized) -> tuple[tuple[Cell, ...], ...]:
             f"column {item.name!r}: output {item.output} needs a range with a granularity, "
             "because the ends of observed values would show the lowest and the highest"
         )
-    return tuple(_numbers(item, domain, start, stop) for start, stop in item.partition.runs)
+    return tuple(_numbers(item, domain, start, stop) for start, stop in item.runs)
 
 
 def _numbers(item: Generalized, domain: IntervalDomain, start: int, stop: int) -> tuple[Cell, ...]:
@@ -277,10 +290,10 @@ def _middle(low: Value, high: Value, kind: Kind) -> Value:
 def top_cell(item: Generalized) -> str:
     """The label of a value that belongs to no group, where such values are to be hidden."""
     top = _top_label(item)
-    for (start, stop), (label, *_) in zip(item.partition.runs, cells(item), strict=True):
+    for (start, stop), (label, *_) in zip(item.runs, item.cells, strict=True):
         # A lone value is everything only where its label is not the value itself.
-        several = item.column.domain.width > 1 or item.column.min_level > 0
-        everything = start == 0 and stop >= item.column.domain.width and several
+        several = item.width > 1 or item.column.min_level > 0
+        everything = start == 0 and stop >= item.width and several
         if label == top and not everything:
             raise CompileError(
                 f"column {item.name!r}: the top label {top!r} is also the label of a group; choose "
@@ -301,9 +314,9 @@ def takes_unseen(item: Generalized, unseen: Unseen) -> bool:
     """
     if unseen is not Unseen.TOP or item.output is not Output.LABEL:
         return False
-    width = item.column.domain.width
-    has_all = 0 < width <= item.partition.runs[0][1]
-    return has_all and cells(item)[0] == (_top_label(item),)
+    width = item.width
+    has_all = 0 < width <= item.runs[0][1]
+    return has_all and item.cells[0] == (_top_label(item),)
 
 
 @dataclass(frozen=True)
@@ -328,7 +341,7 @@ class Writing:
             null_label=self.null_label,
         )
         try:
-            return tuple(cell_text(group) for group in cells(item))
+            return tuple(cell_text(group) for group in item.cells)
         except (CompileError, SchemeError):
             return group_labels(column, partition)
 

@@ -1,9 +1,8 @@
-"""What the name of a column's type says: the one place that reads such names.
+"""Interprets the names of column types; no other module does.
 
-An engine reports types by names that are read rightly here: a text type begins with VARCHAR, TEXT
-or STRING, one that lists its values is ENUM('a', 'b'), an instant ends with WITH TIME ZONE, and a
-moment that is finer than microseconds is TIMESTAMP_NS. What begins with no such word is compared
-and hashed by a cast.
+Engines must report these names: a text type begins with VARCHAR, TEXT or STRING, a type that
+lists its values is ENUM('a', 'b'), an instant ends with WITH TIME ZONE, and a time that is finer
+than microseconds is TIMESTAMP_NS. Values of all other types are compared and hashed by a cast.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
 
 
 def is_text_type(type_: str) -> bool:
-    """Whether values are texts already, and not such that become texts by a cast."""
+    """Whether values are texts without a cast."""
     return type_.upper().startswith(_TEXTS)
 
 
@@ -27,14 +26,14 @@ def folds_case(type_: str) -> bool:
 
 
 def is_text_once_released(type_: str) -> bool:
-    """The same of a release, where a type that lists its values is text."""
+    """The same in a release, where a type that lists its values becomes text."""
     return is_text_type(type_) or type_.upper().startswith("ENUM")
 
 
 def released_type(type_: str, dialect: str) -> exp.DataType | None:
-    """The type in place of one that lists every value, those included that no row holds.
+    """Replaces a type that lists every value, even those that no row holds.
 
-    None for others, and for those that only have the word in a name.
+    None for other types, including those that only have the word in a name.
     """
     if "ENUM(" not in type_.upper():
         return None
@@ -55,11 +54,11 @@ def has_time_zone(type_: str) -> bool:
 
 
 def has_nanoseconds(type_: str) -> bool:
-    """Whether moments are finer than microseconds, and so between fewer years."""
+    """Whether times are finer than microseconds, and so cover fewer years."""
     return type_.upper() == "TIMESTAMP_NS"
 
 
 def decimal_places(type_: str) -> int:
-    """Digits after the point of a decimal type; 0 where its name has none."""
+    """Digits after the point of a decimal type; 0 if its name has none."""
     found = _DECIMAL.match(type_)
     return int(found[1]) if found else 0

@@ -17,10 +17,10 @@ from sqlglot import exp
 from sqlanon.engines import duckdb_catalog, duckdb_sources
 from sqlanon.engines.duckdb_catalog import AttachedFile, Row, fold
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
-from sqlanon.engines.duckdb_rewrite import CopiedFile
 from sqlanon.engines.interrupts import interruptible
 from sqlanon.engines.protocol import (
     COMPLETED,
+    UNCHANGED,
     Capabilities,
     ColumnInfo,
     Data,
@@ -32,8 +32,9 @@ from sqlanon.engines.protocol import (
     render_statement,
 )
 from sqlanon.engines.tracer import Running, Tracer
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, PublishError
 from sqlanon.files import PrivateFolder, folder_of, refuse_impossible
+from sqlanon.render import render, render_text
 from sqlanon.wording import looked_in
 
 
@@ -370,7 +371,7 @@ class DuckDBEngine:
             self._on_close.pop()()
 
     def on_close(self, call: Callable[[], object]) -> None:
-        """What remains to be done once an owned connection is closed."""
+        """Runs `call` once an owned connection is closed."""
         self._on_close.append(call)
 
     def attach_home(self, path: Path, *, read_only: bool) -> None:
@@ -516,10 +517,10 @@ def open_memory(
     """A new database in memory, for files and data that belong to no database.
 
     It reads and writes files in `folders` only, and below them; it has no network and installs
-    and loads no extension. What does not fit into memory goes to the folder `spill`, by default
-    to `.tmp` here; `memory` is that room, by default what DuckDB takes for it.
+    and loads no extension. `memory` limits it, by default as DuckDB does; what does not fit goes
+    to the folder `spill`, by default to `.tmp` here.
     """
-    # Nobody shares this database, so its settings are ours: no table name may find a variable.
+    # This database is ours alone, so we may change its settings: no table name finds a variable.
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
@@ -699,3 +700,62 @@ def _free_name(path: Path, home: str | None) -> str | None:
     own = path.name.split(".")[0].lower()
     is_free = own not in _TAKEN and home not in (own, f"{own}_db")
     return None if is_free else f"{own}_target"
+
+
+_OLD, _NEW = "sqlanon_old", "sqlanon_new"
+
+
+class CopiedFile:
+    """A database file and its copy, attached to one engine, see `DatabaseCopy`.
+
+    The former file is open for writing although nothing is written: then no other process has
+    it open, and none can change it until the new one is in its place.
+    """
+
+    def __init__(self, engine: DuckDBEngine, old: Path, new: Path) -> None:
+        self.engine, self._old = engine, old
+        engine.attach(old, read_only=False, name=_OLD)
+        self._run("CHECKPOINT {{ old | identifier }}")
+        (settings,) = self._fetch("engines/block_size.sql", _OLD)
+        self._run(
+            "ATTACH {{ path | literal }} AS {{ new | identifier }} (BLOCK_SIZE {{ block_size }})",
+            path=str(new),
+            block_size=settings["block_size"],
+        )
+
+    def copy(self) -> None:
+        self._run("COPY FROM DATABASE {{ old | identifier }} TO {{ new | identifier }}")
+
+    def tables(self) -> list[tuple[exp.Table, exp.Table]]:
+        before, after = (self._fetch("engines/objects.sql", name) for name in (_OLD, _NEW))
+        if before != after:
+            differing = {
+                f"{row['kind']} {row['name']}"
+                for one, other in ((before, after), (after, before))
+                for row in one
+                if row not in other
+            }
+            raise PublishError(
+                f"The new file differs from {self._old} in: {', '.join(sorted(differing))}. "
+                f"{UNCHANGED}"
+            )
+        names = [(row["name"], row["schema_name"]) for row in before if row["kind"] == "table"]
+        return [
+            (exp.table_(*name, _OLD, quoted=True), exp.table_(*name, _NEW, quoted=True))
+            for name in names
+        ]
+
+    def finish(self) -> None:
+        self._run("DETACH {{ new | identifier }}")
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def _run(self, template: str, **context: str | int) -> None:
+        dialect = self.engine.dialect
+        self.engine.run(render_text(template, dialect=dialect, old=_OLD, new=_NEW, **context))
+
+    def _fetch(self, template: str, database: str) -> list[Row]:
+        text = render(template, dialect=self.engine.dialect, database=database)
+        rows: list[Row] = self.engine.fetch(text).to_pylist()
+        return rows

@@ -1,4 +1,4 @@
-"""What DuckDB's catalog knows: where names lead, what hangs on a table, what a relation reads."""
+"""Reads DuckDB's catalog: what names mean, what depends on a table, what a relation reads."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def fold(name: str) -> str:
-    """Equal for names that DuckDB takes for the same: it ignores the case of A to Z only."""
+    """Folds a name as DuckDB does for comparison: only A to Z lose their case."""
     return name.translate(_LOWER)
 
 
@@ -87,7 +87,7 @@ def _no_schema(table: exp.Table) -> str:
 
 
 def places(engine: DuckDBEngine, table: exp.Table, to_create: bool = False) -> Iterator[exp.Table]:
-    """Where a table of this name may be, in the order in which DuckDB looks."""
+    """The places where DuckDB looks for a table of this name, in order."""
     (here,) = engine.known(_PATH)
     schemas = [(row["database_name"], row["schema_name"]) for row in engine.known(_SCHEMAS)]
     path = list(_search_path(here))
@@ -438,7 +438,7 @@ class _Nodes:
 
 
 def _is_told(call: exp.Expr, macros: set[str]) -> bool:
-    """Whether the text of a table function tells what it reads."""
+    """Whether the text of a table function shows what it reads."""
     if isinstance(call, exp.ReadCSV | exp.ReadParquet):
         name = "read_csv"
     elif isinstance(call, exp.GenerateSeries | exp.Unnest):

@@ -1,11 +1,11 @@
-"""Explains DuckDB's errors in words that say what to do.
+"""Explains DuckDB's errors and says what to do.
 
-Some of DuckDB's messages quote what the tables hold: the value that cannot be converted, the
-line of a file, the key that is there twice. So the type of an exception decides what may be
-shown. Messages about names, SQL and files are passed on. Of all others only the fixed beginning
-is looked at, and nothing that follows is shown but numbers of lines and columns: a cell that
-holds the words of another error changes nothing. The whole message is the cause of the
-EngineError, for programs that look at it.
+Some of DuckDB's messages quote values of the tables: the value that cannot be converted, the
+line of a file, the duplicate key. So the type of an exception decides what may be shown. Messages
+about names, SQL and files are passed on. All others are recognized by their fixed beginning
+alone, and of the rest only numbers of lines and columns are shown: a cell that contains the text
+of another error changes nothing. The whole message is the cause of the EngineError, for programs
+that examine it.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _missing_table(error: Exception, statement: str) -> str | None:
 
 
 def _outside(message: str, reading: str, folders: Iterable[Path]) -> str:
-    """What to do about a view or query that reads what a database opened here may not."""
+    """Explains that a view or query needs a file that it may not read, or the network."""
     file = _NO_ACCESS.search(message)
     what = f"reads {file[1]}" if file else "needs an extension or the network"
     listed = ", ".join(map(str, folders)) or "none"
@@ -152,7 +152,7 @@ def _outside(message: str, reading: str, folders: Iterable[Path]) -> str:
 
 
 def _about_a_file(error: Exception, reading: str) -> str | None:
-    """What is wrong with a file that cannot be read; None if the error is another one."""
+    """Explains why a file cannot be read; None if the error is another one."""
     if not isinstance(error, duckdb.InvalidInputException | duckdb.ConversionException):
         return None
     _, _, text = str(error).partition(" Error: ")
@@ -186,7 +186,7 @@ def _csv_reason(error: Exception, text: str) -> str:
 
 
 def _about_values(error: Exception, reading: str) -> str:
-    """What kind of error it was, where, and what to do; what DuckDB quoted is left out."""
+    """Explains the kind of error, where, and what to do, without the values that DuckDB quoted."""
     said = f" ({_kind(error)} error)"
     if isinstance(error, duckdb.ConversionException):
         found = _type_in(str(error))
@@ -203,13 +203,13 @@ def _about_values(error: Exception, reading: str) -> str:
 
 
 def _kind(error: Exception) -> str:
-    """The kind of an error in words, by its type: of InvalidInputException "invalid input"."""
+    """Names the kind of an error by its type: "invalid input" for InvalidInputException."""
     name = type(error).__name__.removesuffix("Exception").removesuffix("Error")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() or "other"
 
 
 def _type_in(message: str) -> str | None:
-    """The type that a value should have become, if it is one of those that are known."""
+    """The type that a value should have become, if it is a known one."""
     first = message.split("\n\n", maxsplit=1)[0]
     for words, type_ in _DATES:
         if words in first:

@@ -158,7 +158,7 @@ def _formats(engine: Engine, path: Path) -> dict[str, str]:
 
 
 def _valued(info: ColumnInfo, formats: Mapping[str, str]) -> exp.Expr:
-    """What a field means rather than how it is written; without a value in quotes it is NULL."""
+    """The meaning of a field rather than its spelling; an empty field in quotes is NULL too."""
     text = exp.Nullif(this=exp.column(info.name, quoted=True), expression=exp.Literal.string(""))
     if info.type == "VARCHAR":
         return text

@@ -1,11 +1,11 @@
-"""What the rest of the code sees of a database: statements in, Arrow tables out."""
+"""The interface of a database for the rest of the code: statements in, Arrow tables out."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import (
@@ -25,6 +25,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.engines.column_types import has_time_zone, is_text_type
 from sqlanon.engines.tracer import Tracer
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.render import NATIVE, in_dialect
@@ -77,7 +78,7 @@ def held(data: Data) -> pd.DataFrame | pa.Table:
 
 
 class Kind(StrEnum):
-    """What a column's values are; decides their order, spelling and arithmetic."""
+    """The kind of a column's values; decides their order, spelling and arithmetic."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
@@ -99,12 +100,22 @@ SqlText: TypeAlias = exp.Expr | str
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """A column of a relation. `kind` is None for a type that sqlanon cannot work with."""
+    """A column of a relation. `kind` is None for a type that sqlanon cannot work with.
+
+    is_text        whether its values are texts already, see `is_text_type`
+    has_time_zone  whether they are instants
+    """
 
     name: str
     kind: Kind | None
     type: str
     nullable: bool
+    is_text: bool = field(init=False, compare=False, repr=False)
+    has_time_zone: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_text", is_text_type(self.type))
+        object.__setattr__(self, "has_time_zone", has_time_zone(self.type))
 
 
 @dataclass(frozen=True)
@@ -220,10 +231,6 @@ class DatabaseCopy(Protocol):
     @property
     def engine(self) -> Engine:
         """What reads both."""
-
-    @property
-    def size(self) -> int:
-        """The size of the former file, with what its log held."""
 
     def copy(self) -> None:
         """Fills the new file."""
@@ -381,7 +388,7 @@ class Engine(Protocol):
         """
 
     def details(self, table: exp.Table) -> TableDetails | None:
-        """What the catalog knows of a table or view by its full name; None if there is none."""
+        """Looks up a table or view in the catalog by its full name; None if it does not exist."""
 
     def tables_like(self, prefix: str, comment: str) -> tuple[exp.Table, ...]:
         """Permanent tables whose name starts with `prefix` and whose comment is `comment`."""
@@ -390,7 +397,7 @@ class Engine(Protocol):
         """The tables that a relation reads."""
 
     def may_read(self, relation: exp.Expr, file: Path) -> bool | None:
-        """Whether a relation reads a file that exists; None where that cannot be told."""
+        """Whether a relation reads a file that exists; None if that is unknown."""
 
     def temporary(self, name: str) -> exp.Table:
         """The full name of a temporary table."""

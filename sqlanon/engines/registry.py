@@ -64,8 +64,8 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 """Files that can be a source."""
 
 LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
-"""Types that Parquet does not have, and what comes back instead of them: other values. Further
-ones are found when the file is read back."""
+"""Types that Parquet lacks, and the types, with other values, that it returns instead. Further
+such types are found when the file is read back."""
 
 
 def is_csv(path: str | Path) -> bool:

@@ -1,4 +1,4 @@
-"""What the queries of sql/evaluate answer, made into measurements."""
+"""Turns the answers of the queries in sql/evaluate into measurements."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def read_answer(
 class Listed:
     """The classes of one scheme that a rule may suppress.
 
-    entry   which class size each has, numbered as in a measurement: the first to go first
-    rows    how many rows it has
+    entry   the class size of each, numbered as in a measurement: in the order of suppression
+    rows    its number of rows
     groups  its group in every column, one array per column
     """
 
@@ -74,7 +74,7 @@ class Listed:
     groups: list[Ints]
 
     def take_from(self, rows: Sequence[Ints], sizes: int) -> None:
-        """Takes the classes of the first so many sizes from the rows of the groups, by column."""
+        """Subtracts the classes of the first sizes from the rows of the groups, by column."""
         out = self.entry < sizes
         for by_group, groups in zip(rows, self.groups, strict=True):
             np.subtract.at(by_group, groups[out], self.rows[out])
@@ -104,7 +104,7 @@ def _models(sizes: Mapping[str, Ints]) -> int:
 
 
 class Classes:
-    """Classes that were looked at one by one, by scheme, badness and size, in this order."""
+    """Classes that are listed one by one, by scheme, badness and size, in this order."""
 
     def __init__(self, classes: Mapping[str, Ints], layout: Layout, batch: Batch) -> None:
         self._layout, self._batch = layout, batch
@@ -157,7 +157,7 @@ class Classes:
         return np.asarray(numbers, dtype=np.int64)
 
     def _costs(self, j: int, costs: Sequence[GroupCost]) -> Iterator[Ints]:
-        """What the groups of column j cost, by kind of cost and class."""
+        """The costs of the groups of column j, by kind of cost and class."""
         numbers = self._groups(j)
         distinct, place = np.unique(self._ids[:, j], return_inverse=True)
         cells = place[self._scheme] * self._batch.space.columns[j].size + numbers

@@ -1,4 +1,4 @@
-"""How the atoms of one column become bits, so that a partition of it is a bitwise AND.
+"""Encodes the atoms of one column as bits, so that a partition of it is a bitwise AND.
 
 A coding gives every atom a bit string and every partition it can express a string of kept
 bits, such that two atoms lie in one group exactly when their kept bits agree. All bits of
@@ -22,7 +22,7 @@ MAX_PATH_BITS = 62
 
 
 def joined(parts: Sequence[Mapping[str, Numbers]]) -> dict[str, Numbers]:
-    """Tables of the same columns, one below the other; what is masked stays so."""
+    """Concatenates tables of the same columns; masked values stay masked."""
     concatenate: Any = np.ma.concatenate
     return {name: concatenate([part[name] for part in parts]) for name in parts[0]}
 

@@ -1,6 +1,6 @@
-"""Judging classes by privacy models: which way, and the way for few values, in SQL.
+"""Checks privacy models for classes: chooses the way, and does it in SQL for few values.
 
-A class is bad if it violates a model, or is smaller than the k that is required beside them.
+A class is bad if it violates a model, or is smaller than the required k.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ lists those that it holds."""
 
 
 class Judge(Protocol):
-    """How a batch is asked which classes its schemes have and which of these are bad.
+    """Queries the classes of a batch of schemes, and which of these are bad.
 
-    The query gives, once `read`, by candidate, badness and size what the classes are, and with
-    is_class = 1 each class that a rule may suppress.
+    `read` returns the classes by candidate, badness and size, and with is_class = 1 each class
+    that a rule may suppress.
     """
 
     asks_for_details: bool
@@ -58,7 +58,7 @@ class Judge(Protocol):
 
 
 def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
-    """A judge for demands that there are."""
+    """Builds the SQL that checks privacy models for every class; None without models."""
     if not demands.models:
         return None
     sets: dict[str, ValueSets] = {}
@@ -77,7 +77,7 @@ def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judg
 
 
 def _asks_only_which_occur(models: Sequence[Model], column: str) -> bool:
-    """Whether no model of a column needs to know how often a class holds its values."""
+    """Whether every model of a column needs only which values a class holds, not how often."""
     return all(m.asks_which_occur for m in models if m.column == column)
 
 
@@ -156,7 +156,7 @@ class FewValues:
         )
 
     def _parts(self, table: str, query: ScoringQuery) -> dict[str, dict[str, object]]:
-        """What is counted beside the tuples: by name of its file, the tables and cells of it."""
+        """The tables and cells of what is counted beside the tuples, by name of the file."""
         found: dict[str, dict[str, object]] = {}
         if self._moves:
             person = self._of_part({"p0": exp.convert(1)})
@@ -225,7 +225,7 @@ class FewValues:
 
     @property
     def _worst(self) -> dict[str, exp.Expr]:
-        """What the worst of several classes reaches of each model."""
+        """What the worst of several classes reaches in each model."""
         return {
             name: exp.cast((exp.Min if model.at_least else exp.Max)(this=column(name)), "double")
             for name, model in zip(self._statistics, self._demands.models, strict=True)

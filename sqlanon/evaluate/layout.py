@@ -36,7 +36,7 @@ class Layout:
         return all(coding.expresses(batch.ids[:, j]) for j, coding in enumerate(self.codings))
 
     def kept_bits(self, batch: Batch) -> Bits:
-        """One row of bits a scheme."""
+        """One row of bits per scheme."""
         parts = [coding.kept_bits(batch.ids[:, j]) for j, coding in enumerate(self.codings)]
         return np.concatenate(parts, axis=1)
 
@@ -53,7 +53,7 @@ class Layout:
         return words.T
 
     def parting_words(self, population: CountedPopulation) -> tuple[Numbers, Numbers]:
-        """For the entries of a population what must not be kept by a scheme that takes them.
+        """The bits that a scheme must not keep if it matches an entry of a population.
 
         No bit of the first words, and no bit of the second together with the one before it.
         """
@@ -76,7 +76,7 @@ class Layout:
         return words
 
     def column_key(self, words: Numbers, j: int) -> list[Numbers]:
-        """The bits of column j as whole numbers: one where they fit, else one a word."""
+        """The bits of column j as integers: one if they fit into a word, else one per word."""
         parts: list[Numbers] = []
         taken = 0
         first, last = int(self.offsets[j]), int(self.offsets[j + 1])

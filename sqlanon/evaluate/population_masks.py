@@ -1,7 +1,7 @@
-"""The people of a population in a table of masks, and which schemes take them.
+"""The people of a population in a table of masks, and which schemes match them.
 
-`w0, w1, …` are the masks of atoms as for the source. A value that is no atom of the source is
-taken by coarse groups only: by schemes that keep no bit of `none0, none1, …`, and no bit of
+`w0, w1, …` are the masks of atoms as for the source. A value that is not an atom of the source
+matches coarse groups only: those of schemes that keep no bit of `none0, none1, …`, and no bit of
 `pair0, pair1, …` together with the bit before it.
 """
 
@@ -17,7 +17,7 @@ from sqlanon.evaluate.scoring_sql import column, number_of_people
 
 
 class PopulationMasks:
-    """How the tables of one population look; those of all layouts have the same columns."""
+    """The shape of the tables of one population; those of all layouts have the same columns."""
 
     def __init__(self, population: CountedPopulation) -> None:
         self._population = population

@@ -1,8 +1,8 @@
-"""A pulse while schemes are scored: a sign of life, and a way to end the work at once.
+"""A pulse while schemes are scored: shows progress and can end the work at once.
 
-A batch may take minutes, a single query seconds. While it works, the evaluator calls a listener
-every fraction of a second, which may show progress and may end the work: queries that run are
-interrupted, and what was scored until then is handed over.
+A batch may take minutes, a single query seconds. Meanwhile the evaluator calls a listener several
+times per second. The listener may show progress or end the work: then running queries are
+interrupted, and the schemes scored so far are handed over.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Listener = Callable[[int], bool]
 
 @dataclass(frozen=True)
 class Part:
-    """What was scored of a batch: its rows, these schemes and their scores."""
+    """The scored part of a batch: its rows, these schemes and their scores."""
 
     rows: Sequence[int]
     batch: Batch
@@ -32,7 +32,7 @@ class Part:
 
 
 class Unfinished(Exception):  # noqa: N818 - nothing is wrong, the work was ended on purpose
-    """The listener ended the work; `part` is what was scored until then, if anything was."""
+    """The listener ended the work; `part` is what was scored until then, if anything."""
 
     def __init__(self, part: Part | None = None) -> None:
         super().__init__("scoring was ended before its end")
@@ -42,8 +42,8 @@ class Unfinished(Exception):  # noqa: N818 - nothing is wrong, the work was ende
 class Pulse:
     """Beats for one listener at a time, and not at all without one.
 
-    A listener ends the work once. What is asked for after that, to complete an answer, is scored
-    to its end.
+    A listener ends the work once. Schemes that are scored after that, to complete an answer, are
+    not interrupted.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Which schemes of a batch share a query.
+"""Plans which schemes of a batch share a query.
 
 Schemes that cut at few common places see few distinct rows: rolling the histogram up to
 their common refinement first makes every one of them cheaper. A group of schemes costs
@@ -26,9 +26,9 @@ QUERY = 30_000
 CORRELATION = 0.7
 """Columns are correlated: of g1·g2·… possible classes about this power of them occur."""
 FEW = 4
-"""So few schemes always share a query: a plan would cost more than it saves."""
+"""Up to this many schemes always share a query: a plan would cost more than it saves."""
 SHARES = 2
-"""Work worth sharing is cut into so many parts at least, each for a worker."""
+"""Work worth sharing is cut into at least this many parts, each for a worker."""
 MAX_CLASSES = 20_000_000
 """Bounds the classes that one query may have to hold in memory."""
 AT_LEAST, MOST_WORK = 16, 2_000_000
@@ -49,12 +49,12 @@ class Group:
 def plan(
     layout: Layout, kept: Bits, ids: Numbers, rows: int, classes: int = MAX_CLASSES
 ) -> list[Group]:
-    """Groups that together hold every scheme once; `kept` and `ids` have a row for each.
+    """Groups that together hold every scheme once; `kept` and `ids` have a row per scheme.
 
-    A query has at most so many `classes`.
+    A query has at most `classes` classes.
 
-    The plan does not depend on the machine, so that the same search costs as many queries
-    everywhere.
+    The plan does not depend on the machine, so that the same search needs the same number of
+    queries everywhere.
     """
     if len(kept) <= FEW:
         return [_whole(layout, kept, rows)]
@@ -67,12 +67,12 @@ def plan(
     groups = []
     for part in np.array_split(order, parts):
         groups += _cheapest(layout, kept[part], part, rows)
-    # What is coarse costs less and is more often feasible: it should not wait for the rest.
+    # Coarse schemes cost less and are more often feasible, so they come first.
     return sorted(groups, key=lambda group: int(kept[group.members].sum(axis=1).min()))
 
 
 def _whole(layout: Layout, kept: Bits, rows: int) -> Group:
-    """Everything in one query, rolled up where that is cheaper."""
+    """Everything in one query, rolled up if that is cheaper."""
     union: Bits = np.logical_or.reduce(kept)[None, :]
     refined = _estimated_rows(layout, union, rows)[0]
     cheaper = rows + len(kept) * refined < len(kept) * rows

@@ -1,8 +1,8 @@
-"""The queries of sql/evaluate: which file answers, and the cells that all of them share.
+"""Builds the queries of sql/evaluate: chooses the file, and fills the cells that all share.
 
 The parameters of a query are, in this order, the numbers of the candidates and their kept bits, a
-list per word; where the histogram is rolled up, the union of the kept bits, one number per word;
-where suppressible classes are asked for, the two bounds of what is suppressible.
+list per word; if the histogram is rolled up, the union of the kept bits, one number per word; if
+suppressible classes are requested, the two bounds of what is suppressible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlanon.render import NATIVE, Sql, render
 
 @dataclass(frozen=True)
 class ScoringQuery:
-    """What every query that scores candidates has: words of masks, parameters, keys of classes.
+    """The common parts of queries that score candidates: masks, parameters, keys of classes.
 
     words      64-bit words of a mask
     rolled_up  whether the tables are grouped by the common refinement of the candidates first

@@ -1,13 +1,12 @@
-"""How often the classes of a scheme hold the values of a column, several counts to a number.
+"""Counts the values of a column in the classes of a scheme, several counts per number.
 
-A model asks for the counts of single values, of all values up to one, or of those under a node
-of a hierarchy: of sets of values. Each count gets its bits of a 64-bit word, wide enough for
-everybody at once, so the sum of two words is the word of the sums, and one SUM in SQL adds
-several counts.
+A model needs the counts of sets of values: single values, all values up to one, or those under a
+node of a hierarchy. Each count gets bits of a 64-bit word, enough for all people at once, so the
+sum of two words is the word of the sums, and one SUM in SQL adds several counts.
 
-Where a model asks for no more than which values occur, they are not counted: each has one bit of
-a word, and one BIT_OR does for dozens of them what a SUM does for a few. Someone who has a value
-in several tuples changes nothing there.
+If a model needs only which values occur, they are not counted: each has one bit of a word, and
+one BIT_OR combines dozens of them where a SUM combines a few. People with a value in several
+tuples then need no special treatment.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Members = npt.NDArray[np.bool_]
 WORD_BITS = 62
 """Sums of words stay clear of the sign."""
 VALUES_PER_WORD = 63
-"""So many values have a bit each in a word that says which occur."""
+"""Values per word if each has one bit that says whether it occurs."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,10 @@ def of_rows(column: str) -> str:
 
 @dataclass
 class ValueSets:
-    """The sets of values of one column that somebody asks for; each is there once.
+    """The distinct sets of values of one column whose counts a query needs.
 
-    By people, or by rows for class labels. `name` begins the names of its counts in SQL. With
-    `only_occur` nothing is counted: bits say which values occur.
+    They count people, or rows for class labels. Names of the counts in SQL begin with `name`.
+    With `only_occur` nothing is counted: bits say which values occur.
     """
 
     name: str
@@ -109,7 +108,7 @@ class ValueSets:
 
     @property
     def totals(self) -> Ints:
-        """How often each value occurs in the whole source, a person once for each value."""
+        """The number of people, or rows, with each value in the whole source."""
         tally = self.facet.tally
         assert tally.values is not None
         value, number = tally.values, self.entries
@@ -134,7 +133,7 @@ class ValueSets:
 
     @property
     def matrix(self) -> Members:
-        """One row a set, one column a value."""
+        """One row per set, one column per value."""
         return np.array(self._members, dtype=bool).reshape(-1, self.values)
 
 
@@ -166,7 +165,7 @@ class Packing:
         return (1 << self.bits) - 1
 
     def value_words(self, which: int) -> npt.NDArray[np.int64]:
-        """What one person with a value of the column adds: a row of words a value."""
+        """The words that one person with a value of the column adds, one row per value."""
         first = sum(len(each.names) for each in self.sets[:which])
         matrix = self.sets[which].matrix
         words = np.zeros((matrix.shape[1], self.words), dtype=np.int64)
@@ -265,7 +264,7 @@ class CountCells(ClassCounts):
         self.whole = sum(self.totals)
 
     @property
-    def counts(self) -> Cells:  # only what a formula reads is counted
+    def counts(self) -> Cells:  # only counts that a formula reads
         return self._count_of(self._members)
 
     @property

@@ -1,6 +1,6 @@
-"""Judging classes by sensitive columns with very many values: SQL counts, numpy judges.
+"""Checks privacy models for columns with very many values: SQL counts, numpy compares.
 
-It answers what sql/evaluate/models.sql answers, from the counts of sql/evaluate/values.sql.
+Gives the same answers as sql/evaluate/models.sql, from the counts of sql/evaluate/values.sql.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sqlanon.privacy import ClassCounts
 from sqlanon.render import Sql
 
 CLASS, VALUE, POPULATION = range(3)
-"""What a row of the answer is about."""
+"""The kinds of rows in the answer."""
 
 
 class ManyValues:
@@ -103,7 +103,7 @@ class ManyValues:
     def _reached(
         self, found: Mapping[str, Ints], place: Ints, people: Ints, population: Ints
     ) -> Iterator[Floats]:
-        """What every class reaches of each model."""
+        """What every class reaches in each model."""
         for model in self._demands.models:
             if model.column is None:
                 yield population.astype(np.float64)
@@ -217,9 +217,9 @@ def _table(layout: Layout, tally: Tally) -> dict[str, Numbers]:
 
 
 def _numbered(words: list[Ints]) -> tuple[Numbers, Ints]:
-    """The distinct keys in order, one row of words each, and which one each entry has.
+    """The distinct keys in order, one row of words each, and the number of each entry's key.
 
-    As np.unique over rows, which compares them byte by byte and takes ten times as long.
+    Like np.unique over rows, which compares byte by byte and takes ten times as long.
     """
     order = np.lexsort(words[::-1])
     new = np.ones(len(order), dtype=bool)
@@ -301,9 +301,10 @@ class CountLists(ClassCounts):
         return np.add.reduceat(np.where(rank < number, self.counts[order], 0), self._start)
 
     def along(self) -> Floats:
-        """Between two values of a class its cumulated share stays, and that of the source grows.
+        """Sums the ordered distance between the values of a class.
 
-        So up to some value in between the difference has one sign, and the other one after it.
+        Between two values of a class its cumulated share is constant and that of the source
+        grows, so their difference changes its sign at most once.
         """
         value, start, last = self._value, self._start, self.values
         cumulated = np.cumsum(self._all_totals)

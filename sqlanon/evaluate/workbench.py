@@ -1,6 +1,6 @@
 """The embedded DuckDB that searches run on: masks in tables, parsed queries, workers.
 
-It holds the histogram only, never the source, and nothing of it touches the disk.
+It holds only the histogram, never the source, and writes nothing to disk.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sqlanon.evaluate.value_counts import Demands
 from sqlanon.metrics import Detail, Ints
 
 MANY = 16
-"""From so many schemes on, a second query for the suppressible classes alone pays."""
+"""From this many schemes on, a second query for the suppressible classes alone pays."""
 
 INTERRUPTING = 0.05
 """Seconds between two attempts to interrupt a query: the first may come before it has begun."""
@@ -41,7 +41,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Sized)
 
 MAX_TABLES = 4
-"""How many layouts keep their masks; the least recently used ones are dropped."""
+"""The number of layouts that keep their masks; the least recently used one is dropped."""
 
 
 class Workbench:
@@ -78,7 +78,7 @@ class Workbench:
 
     @property
     def _counted(self) -> Tally:
-        """What the main table of masks holds: a label's counts contain those of the rows."""
+        """The counts in the main table of masks: those of a label include those of the rows."""
         if self._label is not None and not self._subjects and self._judge is None:
             return self._label
         return self._histogram.tally
@@ -89,7 +89,7 @@ class Workbench:
 
     @property
     def can_roll_up(self) -> bool:
-        """A label counted beside subjects needs two tables; these are not rolled up."""
+        """False if a label is counted beside subjects, which needs two tables."""
         if self._judge is not None:
             return self._judge.can_roll_up
         return not (self._subjects and self._label is not None)
@@ -97,7 +97,7 @@ class Workbench:
     def map(
         self, work: Callable[[Database, T], R], items: Sequence[T], pulse: Pulse | None = None
     ) -> list[R | None]:
-        """Does the items on the workers and returns the results, one for each scheme, in order.
+        """Runs the items on the workers and returns the results, one per scheme, in order.
 
         A listener of the pulse may end that: running queries are interrupted, and schemes that
         were not scored have None.
@@ -141,9 +141,9 @@ class Workbench:
     ) -> dict[str, Ints]:
         """The class sizes of a group of candidates, and the classes that may be suppressed.
 
-        Fine schemes have many classes and, as their smallest sizes alone exceed the budget,
-        none to suppress: of many schemes only those that have some are asked for classes.
-        Where every row may be suppressed, nearly all have some.
+        Fine schemes have many classes, but none to suppress if their smallest size exceeds the
+        budget. So of many schemes, only those with suppressible classes are queried for them,
+        unless every row may be suppressed: then nearly all have some.
         """
         at_once = detail.budget >= self._histogram.rows or not self._asks_for_details
         if not detail.budget or at_once or len(group.members) < MANY:
@@ -282,7 +282,7 @@ class Database:
         self.parsed: dict[str, duckdb.Statement] = {}
 
     def load(self, name: str, columns: Mapping[str, Numbers]) -> None:
-        """Makes a table of columns; what is masked is NULL."""
+        """Makes a table of columns; masked values are NULL."""
         self.connection.register("incoming", dict(columns))
         self.connection.execute(self.CREATE.format(name))
         self.connection.unregister("incoming")
@@ -294,6 +294,6 @@ class Database:
 
 
 def _narrow(counts: Ints) -> Numbers:
-    """Counts in 32 bits where they fit: DuckDB sums those faster."""
+    """Counts in 32 bits if they fit, because DuckDB sums those faster."""
     fits = int(counts.sum()) < np.iinfo(np.int32).max
     return counts.astype(np.int32) if fits else counts

@@ -9,7 +9,14 @@ from sqlanon.metrics.dcn import Dcn
 from sqlanon.metrics.entropy import Entropy
 from sqlanon.metrics.gini import Gini
 from sqlanon.metrics.glm import Glm
-from sqlanon.metrics.group_costs import ColumnLoss, CostModel, GroupCost, Ids, rows_by_group
+from sqlanon.metrics.group_costs import (
+    AtomCost,
+    ColumnLoss,
+    CostModel,
+    GroupCost,
+    Ids,
+    rows_by_group,
+)
 from sqlanon.metrics.measurement import EVERY_CLASS, Detail, Floats, Ints, Measurement, Measurements
 from sqlanon.metrics.metric import (
     METRICS,

@@ -10,9 +10,9 @@ from sqlanon.metrics.suppression import Remaining
 
 
 class AverageClassSize(Metric):
-    """(N / classes − 1) / (N − 1), all suppressed rows being one class more.
+    """(N / classes − 1) / (N − 1), where all suppressed rows count as one more class.
 
-    Without LeFevre's division by k, which is the same for all schemes of a search.
+    LeFevre also divides by k, which is the same for all schemes of a search.
     """
 
     key, kind, title = "class_size", "loss", "class size"

@@ -17,7 +17,7 @@ class Gini(Metric):
     citation = "Gini, Variabilità e mutabilità, 1912"
 
     def of(self, left: Remaining) -> Floats:
-        """Every gap between two levels is a difference of all rows below it from all above it."""
+        """Each gap between two levels adds to the difference of all rows below from all above."""
         levels = left.levels
         sums = np.concatenate([[0], np.cumsum(levels.at)])
         up_to = sums[1:] - sums[levels.starts][levels.scheme]

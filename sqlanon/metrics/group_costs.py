@@ -1,4 +1,4 @@
-"""What a cell costs when it is released as its group, and the sum of that over the rows."""
+"""The cost of releasing a cell as its group, summed over the rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cells_of(groups: Ints) -> Ints:
 
 
 class GroupCost(ABC):
-    """What the groups of the partitions of one column cost."""
+    """The costs of the groups of one column's partitions."""
 
     def __init__(self, table: PartitionTable, rows_by_atom: Ints) -> None:
         self.table = table
@@ -58,11 +58,11 @@ class AtomCost(GroupCost):
 
 
 class CostModel:
-    """What is measured of a scheme's groups, for the metrics that are asked for.
+    """The measured costs of a scheme's groups, for the requested metrics.
 
     kinds   the costs of all columns, kind by kind, in the order of Measurement.loss: atoms
             first, then those that metrics declare
-    tuples  whether every class is looked at, for the tuples that its rows may come from
+    tuples  whether every class is examined, for the tuples that its rows may come from
     """
 
     def __init__(self, histogram: Histogram, asked: Sequence[Metric]) -> None:
@@ -77,7 +77,7 @@ class CostModel:
 
     @property
     def fingerprint(self) -> str:
-        """Names what measurements depend on; empty where nothing further is measured."""
+        """Names what measurements depend on; empty if nothing further is measured."""
         names = " ".join(self._keys)
         details = b"".join(cost.fingerprint() for kind in self.kinds for cost in kind)
         return f"{names} {hashlib.sha256(details).hexdigest()}" if details else names

@@ -1,7 +1,7 @@
-"""What a scheme measures to, in raw integers from which every score follows.
+"""The measurement of a scheme: raw integers from which every score follows.
 
-Nothing here depends on weights, on a preference or on k, so one evaluation serves all; what is
-required beyond k decides which classes are bad, and so belongs to an evaluation.
+It does not depend on weights, a preference or k, so one evaluation serves all of these. Models
+beyond k decide which classes are bad, so they belong to an evaluation.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 DIGITS = 12
-"""Shares are rounded to so many digits behind the point, so that equal ones are equal: their last
-digits depend on how the weights are written and on the order of a sum."""
+"""Decimal places of shares, rounded so that equal shares compare as equal: further digits depend
+on the spelling of the weights and the order of a sum."""
 
 BY_SIZE = ("size", "classes", "rows", "rows_squared", "minority", "bad", "reached", "ambiguity")
 """The arrays of a measurement that run over its class sizes; minority and ambiguity may be None."""
@@ -29,7 +29,7 @@ OVERHEAD = 1_600
 
 @dataclass(frozen=True)
 class Detail:
-    """Which classes were looked at one by one, because a rule may suppress them.
+    """Which classes were listed one by one, because a rule may suppress them.
 
     Bad classes and those smaller than `below`, bad ones and smallest sizes first, while the
     rows of all classes up to there stay within `budget`. Budget 0: none.
@@ -39,12 +39,12 @@ class Detail:
     budget: int = 0
 
     def covers(self, other: Detail) -> bool:
-        """Whether every class that `other` needs was looked at."""
+        """Whether every class that `other` needs was listed."""
         return not other.budget or (self.below >= other.below and self.budget >= other.budget)
 
 
 EVERY_CLASS = Detail(below=2**62, budget=2**62)
-"""Each class is looked at, whatever is suppressed."""
+"""Every class is listed, whatever is suppressed."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Measurement:
     loss            Σ over rows of (atoms in the row's group − 1), one entry per column; then, for
                     every further cost that was asked for, the Σ of that, one entry per column
     size            class size in people
-    classes         how many classes have that size
+    classes         number of classes of that size
     rows            rows in them (more than people where a subject has several rows)
     rows_squared    Σ over these classes of rows²
     minority        rows not of their class's majority label; None when no label was counted
@@ -133,7 +133,7 @@ class Measurements:
 
 
 def _joined(arrays: Sequence[npt.NDArray[Any] | None]) -> Any:
-    """The arrays end to end; None where one is missing."""
+    """The arrays end to end; None if one is missing."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 

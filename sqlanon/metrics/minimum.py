@@ -1,4 +1,4 @@
-"""The share of rows that are better protected than the worst."""
+"""The share of rows that are better protected than the least protected."""
 
 from __future__ import annotations
 

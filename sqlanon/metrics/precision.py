@@ -1,4 +1,4 @@
-"""1 − Prec: how far cells are raised in their hierarchies."""
+"""1 − Prec: the height of cells in their hierarchies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HeightCost(GroupCost):
 class Precision(Metric):
     """Σ_rows Σ_j height(g) / height_j / (N · columns), a suppressed row counts 1 per column.
 
-    height(g) is defined for groups that are no node too.
+    height(g) is also defined for groups that are not a node.
     """
 
     key, kind, title, full_price = "precision", "loss", "precision", True

@@ -1,4 +1,4 @@
-"""Publisher preferences: how well a solution meets the loss and bias it was hoped to have.
+"""Publisher preferences: how well a solution meets the preferred loss and bias.
 
 The achievement function of Dewri et al. (GECCO 2009; TKDE): the weighted distance from the
 utopian point (−ε, −ε) in the direction of the preference point. The point is always given by
@@ -49,7 +49,7 @@ class Preference:
         return w * (loss + EPSILON), (1 - w) * (bias + EPSILON)
 
     def pref_dev(self, loss: Floats, bias: Floats) -> Floats:
-        """Preference deviation: breaks ties of ach; negative when the hopes are exceeded."""
+        """Preference deviation: breaks ties of ach; negative if better than preferred."""
         return loss + bias - self.loss - self.bias
 
 
@@ -127,7 +127,7 @@ class PreferenceSection(Section):
 
     @property
     def point(self) -> Preference:
-        """The welcome loss and bias, whichever way they are written."""
+        """The preferred loss and bias, whichever way they are written."""
         loss = self.nwp if self.loss_at is None else self.loss_at
         bias = self.necd if self.bias_at is None else self.bias_at
         assert loss is not None

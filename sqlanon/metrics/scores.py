@@ -16,7 +16,7 @@ from sqlanon.privacy import Model
 from sqlanon.wording import counted
 
 INTERNAL = ("glm_units", "rows_below", "violating", "reached", "k_most", "further")
-"""What searches need and reports do not show, at least not under this name."""
+"""Scores that searches need and that reports do not show under these names."""
 
 
 @dataclass(frozen=True, repr=False)

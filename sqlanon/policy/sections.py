@@ -553,13 +553,14 @@ class PolicySection(Section):
         if loss is not None and METRICS[loss].needs_label and not labelled:
             yield f"search.loss: {loss} needs a column with the role label"
 
-    def uncovered_sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns that no model is for, and that nothing accepts as they are."""
+    def uncovered_sensitive(self, *, accepted: bool = True) -> tuple[str, ...]:
+        """The sensitive columns that no model is for, without those that are `accepted` so."""
         sensitive = [name for name, c in self.columns.items() if c.role is Role.SENSITIVE]
-        sections = [] if self.privacy is None else self.privacy.of_columns().values()
+        sections = {} if self.privacy is None else self.privacy.of_columns()
         covered = {
             name
-            for several in sections
+            for key, several in sections.items()
+            if accepted or key != "homogeneity"
             for section in several
             for name in section.columns or sensitive
         }

@@ -1,10 +1,9 @@
 """(α, k)-anonymity: no sensitive value is too frequent in a class of at least k people.
 
 R. Wong, J. Li, A. Fu & K. Wang, (α, k)-anonymity: an enhanced k-anonymity model for privacy
-preserving data publishing, KDD 2006. The k is that of k-anonymity beside it. The share is of
-people: how sure one can be that a person of the class has the value. Of a mixture it is no
-larger than the largest of its parts: monotone under generalization, except where a person may
-have rows in both.
+preserving data publishing, KDD 2006. The k is `privacy.k`. The share counts people: it is the
+certainty that a person of the class has the value. The share of a mixture is at most the largest
+of its parts: so the model is monotone under generalization, unless a person may have rows in both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an audit counts of a sensitive column, as the formulas of models see it."""
+"""The counts of a sensitive column that the audit formulas of models use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AuditedColumn:
 
     people      by class, its people, who may have several values each
     rows        by class, its rows
-    population  by class, the people of the population who fit it; without one nothing
+    population  by class, the people of the population who match it; empty without one
     whole       by value, people of the reference
     of_class    of every pair of a class and a value that it has, the number of the class;
     of_value    the number of the value, ascending within the class;

@@ -1,8 +1,9 @@
 """Basic β-likeness: no class makes a sensitive value much likelier than the whole source.
 
 J. Cao & P. Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11), 2012. The
-gain in confidence (p_v − q_v) / q_v is bounded for every value. A mixture gains no more than the
-most of its parts: monotone under generalization, except where a person may have rows in both.
+gain in confidence (p_v − q_v) / q_v is bounded for every value. The gain of a mixture is at most
+the largest of its parts: so the model is monotone under generalization, unless a person may have
+rows in both.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class BetaLikeness(Model):
         return Released(v.per_class("gain", gain))
 
     def audited(self, a: AuditedColumn) -> Floats:
-        """The most is gained by a value that the class has: together they gain at least 0."""
+        """Only values in the class are needed: their largest gain is at least 0."""
         return a.largest(divided(a.excess, a.expected))
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""What the classes of a scheme hold of a column, as the formulas of searches see it."""
+"""The counts of a column in the classes of a scheme that the search formulas of models use."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Cell: TypeAlias = Any
 class ClassCounts(ABC):
     """How often the classes of schemes hold each value of a column.
 
-    A model writes its formula once. It is computed by SQL where every value has a count of its
-    own, and on arrays where a column has too many values for that.
+    A model writes its formula once. SQL computes it if every value has a count of its own; if a
+    column has too many values for that, arrays do.
 
     size        one number per class: its people
-    population  the people of the population who fit it
-    pairs       n = Σ c_v; the people of the class where each has one value
+    population  the people of the population who match it
+    pairs       n = Σ c_v; equal to the people of the class if each has one value
     counts      one number per value and class: c_v
     totals      one number per value: how many people of the source have it
     whole       the sum of the totals

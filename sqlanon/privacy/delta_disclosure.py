@@ -1,9 +1,9 @@
-"""δ-disclosure privacy: no class tells much more about any value than the whole source.
+"""δ-disclosure privacy: no class reveals much more about any value than the whole source.
 
 J. Brickell & V. Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized
 data publishing, KDD 2008. |ln (p_v / q_v)| < δ for every value v of the source, so every class
-has every value. The ratio of a mixture lies between those of its parts: monotone under
-generalization, except where a person may have rows in both.
+has every value. The ratio of a mixture lies between those of its parts: so the model is monotone
+under generalization, unless a person may have rows in both.
 """
 
 from __future__ import annotations

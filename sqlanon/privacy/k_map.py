@@ -1,8 +1,8 @@
 """k-map: every class is shared by at least k people of a population.
 
 L. Sweeney, Computational disclosure control, PhD thesis, MIT 2001. The population is another
-table with the same quasi-identifiers; the release may be a sample of it. Merging classes adds
-their people up, so it is monotone under generalization.
+table with the same quasi-identifiers; the release may be a sample of it. Merging classes adds up
+their people, so the model is monotone under generalization.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """ℓ-diversity: every class has several well-represented sensitive values.
 
 A. Machanavajjhala, D. Kifer, J. Gehrke & M. Venkitasubramaniam, ℓ-diversity: privacy beyond
-k-anonymity, ACM TKDD 1(1), 2007. All three readings are monotone under generalization (their
-Theorems 4.1 and 4.2): a merge adds values, mixes shares, and an entropy of a mixture is no less
-than the least of its parts. With several rows a person mixing is not adding up, so only the
-number of distinct values keeps that.
+k-anonymity, ACM TKDD 1(1), 2007. All three kinds are monotone under generalization (their
+Theorems 4.1 and 4.2): a merge adds values and mixes shares, and the entropy of a mixture is at
+least that of its least diverse part. If people have several rows, a merge does not add up their
+counts, so only the number of distinct values stays monotone.
 """
 
 from __future__ import annotations

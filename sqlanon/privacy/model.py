@@ -1,18 +1,17 @@
-"""What a privacy model declares of itself, and the registry of all models.
+"""The declaration of a privacy model, and the registry of all models.
 
-A model is one class in one file: definition and bound, keys of a policy, options of a check,
-formulas, wording. It is added by `@register` and its import in the `__init__` of this package;
+A model is one class in one file: definition and bound, policy keys, options of a check, formulas,
+wording. To add one, decorate it with `@register` and import it in the `__init__` of this package;
 policies, searches, releases, audits, certificates and commands read the registry.
 
-The formula is written three times and on purpose: for searches (`reached`), for the SQL of a
-release (`released`) and for the audit of the released table (`audited`). The third shares
-nothing with the others, so that it finds their mistakes.
+The formula is written three times on purpose: for searches (`reached`), for the SQL of a release
+(`released`) and for the audit of the released table (`audited`). The third shares nothing with
+the others, so that it finds their mistakes.
 
-All models are about the classes of a release. c_v is how many people of a class have the
+Models apply to the classes of a release. c_v is the number of people in a class with the
 sensitive value v, n = Σ c_v and p_v = c_v / n; q_v is the same share in the whole source. NULL
-is a value like any other. Where a subject has several rows, a person counts once for every
-value that the person has in the class. The classes that are suppressed do not count, and they
-stay in the q_v.
+is a value like any other. If subjects have several rows, a person counts once for each of their
+values in the class. Suppressed classes need not satisfy a model, but they count in the q_v.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ from sqlanon.privacy.value_rows import Released, ValueRows
 from sqlanon.wording import figure
 
 TOLERANCE = 1e-9
-"""Numbers that are no farther apart count as equal, so that the order of a sum cannot decide
-whether a bound is met. What is compared is never rounded: a tie could go either way."""
+"""Numbers within this distance count as equal, so that the order of a sum cannot decide whether a
+bound is met. Numbers are never rounded before a comparison: a tie could go either way."""
 
 DIGITS = 9
-"""Reports round numbers that are not whole to so many digits behind the point. The last one may
-differ where two reports speak of the same table."""
+"""Decimal places of fractions in reports. The last one may differ between two reports on the same
+table."""
 
 Positive = Annotated[Number, Field(gt=0)]
 # For what classes must stay below: nearer to 0, a number counts as 0.
@@ -73,8 +72,8 @@ class ForColumns(Section):
 class Option(NamedTuple):
     """A keyword of `check` and an option of `sqlanon check`, in place of a key of a policy.
 
-    field  the key of the model's section; None where the model has no section, but one value
-    type   float, int, or the words that are allowed
+    field  the key of the model's section; None if the model has a single value instead
+    type   float, int, or the allowed words
     """
 
     name: str
@@ -84,7 +83,7 @@ class Option(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """What an audit states of every sensitive column: how far its worst class is from a model.
+    """A figure that an audit states for every sensitive column: what its worst class reaches.
 
     name            in certificates
     title, meaning  in tables
@@ -103,12 +102,12 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceValues:
-    """What is known of a column before any class is made.
+    """The figures of a sensitive column before any class is made.
 
     people       by value, the most frequent first
-    left_out     how many rows may be suppressed
-    is_mixture   whether the whole is a mixture of the classes: everybody has one row
-    population   how many people the population has
+    left_out     the number of rows that may be suppressed
+    is_mixture   whether the whole is a mixture of the classes, because everyone has one row
+    population   the number of people in the population
     """
 
     people: Ints
@@ -119,23 +118,23 @@ class SourceValues:
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A privacy model for one sensitive column, or for none (`column` is None).
+    """A privacy model for one sensitive column, or without a column (`column=None`).
 
-    key               how policies name it
+    key               its name in policies
     parameter         the field with its bound
     symbol            the letter of its bound, for the heads of tables
-    measure           how certificates and saved walks name its formula
+    measure           the name of its formula in certificates and saved walks
     at_least          whether the reached number must be at least the bound, or at most
     strict            whether the bound itself is not enough
-    is_whole          whether the number counts something
-    monotone          whether classes that satisfy it satisfy it after a merge
-    monotone_by_subject  the same where a person may have rows in both
+    is_whole          whether the number is a count
+    monotone          whether classes that satisfy it still do after a merge
+    monotone_by_subject  the same if a person may have rows in both classes
     needs_population  whether it counts people of a population, and no sensitive column
-    asks_which_occur  whether it asks only which values occur in a class, not how often
+    asks_which_occur  whether it needs only which values occur in a class, not how often
     is_compared       whether classes are compared with the whole source
-    section           what a policy may hold under the key; a model without a column has a value
-    summary           what that means
-    options           what stands for it in a check
+    section           the policy keys under `key`; a model without a column has a single value
+    summary           their meaning
+    options           the options of a check that set it
     """
 
     column: str | None
@@ -157,7 +156,7 @@ class Model(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
 
     def __post_init__(self) -> None:
-        # Nothing that is reached is below 0, and what is nearly 0 counts as equal to it.
+        # Reached numbers are at least 0, and numbers near 0 count as equal to it.
         if self.strict and not self.at_least and not self.bound > TOLERANCE:
             raise PrivacyError(
                 f"{self.key}.{self.symbol} is {self.bound:g}, and no class stays below that; "
@@ -166,7 +165,7 @@ class Model(ABC):
 
     @property
     def bound(self) -> float:
-        """What is compared with the reached number."""
+        """The number that is compared with the reached one."""
         return float(getattr(self, self.parameter))
 
     @classmethod
@@ -191,10 +190,10 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is required, in words."""
+        """Describes the requirement."""
 
     def promise(self, reached: float | None) -> str:
-        """What a certificate says of every group; `reached` is None where it must not be said."""
+        """The certificate's sentence about every group; None hides the number `reached`."""
         return ""
 
     @property
@@ -224,19 +223,18 @@ class Model(ABC):
 
     @classmethod
     def figures(cls, column: str) -> tuple[Figure, ...]:
-        """What an audit states of every sensitive column, required or not."""
+        """The figures that an audit states for every sensitive column, required or not."""
         return ()
 
     def out_of_reach(self, source: SourceValues) -> Iterator[str]:
-        """Why no release can satisfy it, however the source is generalized."""
+        """Explains why no release can satisfy it, however the source is generalized."""
         return iter(())
 
     @property
     def limit(self) -> float:
-        """The bound, moved to where numbers end to count as equal to it.
+        """The bound, moved by the tolerance; compared with numbers in place of the bound.
 
-        It is compared as the bound would be. The sum is one of decimals: 0.2 + 1e-9 is written
-        0.200000001.
+        The sum is one of decimals: 0.2 + 1e-9 is written 0.200000001.
         """
         if self.is_whole:
             return self.bound
@@ -269,13 +267,13 @@ class Model(ABC):
         )
 
     def worst(self) -> float:
-        """What no class can fall short of: the reached number of a table without a class."""
+        """The worst possible number, which a table without classes reaches."""
         return 0.0 if self.at_least else np.inf
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What the worst class reaches of a model; infinite where it has no bound."""
+    """What the worst class reaches in a model; infinite without a bound."""
 
     model: Model
     value: float
@@ -286,7 +284,7 @@ class Reached:
 
     @property
     def number(self) -> int | float | None:
-        """The reached number, rounded, whole where it is; None where it has no bound."""
+        """The reached number, rounded, an integer if it counts something; None without a bound."""
         if np.isinf(self.value):
             return None
         value = round(float(self.value), DIGITS)
@@ -327,7 +325,7 @@ def register(model: M) -> M:
 
 
 def keys() -> dict[str, type[Model]]:
-    """By key of a policy the model that declares what may stand there."""
+    """The models by their policy key."""
     found: dict[str, type[Model]] = {}
     for model in MODELS:
         found.setdefault(model.key, model)
@@ -335,7 +333,7 @@ def keys() -> dict[str, type[Model]]:
 
 
 def figures(column: str) -> list[Figure]:
-    """What an audit states of a sensitive column."""
+    """The figures that an audit states for a sensitive column."""
     return [figure for model in MODELS for figure in model.figures(column)]
 
 
@@ -352,7 +350,7 @@ def bound_models(
 ) -> Iterator[Model]:
     """The models that the keys of a policy state, one for each column that they are for.
 
-    What does not fit a column is raised as `refused`, with the path of the key.
+    A model that does not fit its column is raised as `refused`, with the path of the key.
     """
     for key, model in keys().items():
         for section in listed(given.get(key)):
@@ -373,7 +371,7 @@ def listed(given: T | list[T] | None) -> list[T]:
 
 
 def reached_words(reached: float | None, words: str, spell: Callable[[float], str] = figure) -> str:
-    """What was reached, behind a sentence; "" where it must not be said."""
+    """The reached number as the end of a sentence; "" if it must stay hidden."""
     return "" if reached is None else f"; {words.format(spell(reached))}"
 
 
@@ -393,7 +391,7 @@ class PrivacySection(Section):
 
     @property
     def models(self) -> dict[str, Any]:
-        """What is given of the keys of privacy models."""
+        """The values given for the keys of privacy models."""
         return {key: getattr(self, key) for key in keys()}
 
     def of_columns(self) -> dict[str, Sequence[ForColumns]]:

@@ -1,10 +1,10 @@
 """t-closeness: the sensitive values of every class are distributed as in the whole source.
 
 N. Li, T. Li & S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and ℓ-diversity,
-ICDE 2007. How far apart two distributions are is the earth mover's distance, which depends on
-how far apart two values are: equally for all, by their order, or by a hierarchy. It is convex,
-so a mixture is no farther away than the farthest of its parts: monotone under generalization,
-except where a person may have rows in both parts.
+ICDE 2007. The distance of two distributions is the earth mover's distance, which depends on the
+distance of two values: equal for all, by their order, or by a hierarchy. It is convex, so a
+mixture is no farther away than the farthest of its parts: so the model is monotone under
+generalization, unless a person may have rows in both parts.
 """
 
 from __future__ import annotations

@@ -1,27 +1,36 @@
-"""The SELECT that builds a release: which template of sql/release, and what stands in its cells."""
+"""The SELECT that builds a release, and its text in any dialect.
+
+Chooses the template of sql/release, and makes what stands in its cells.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain import Generalized, RowOrder, Unseen
 from sqlanon.errors import CompileError, UncoveredValueError
-from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, written
+from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, check_labels, written
+from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
-from sqlanon.release.parts import Names, class_values, in_class, ordinals, people, unlike
-from sqlanon.release.released_values import check_labels
 from sqlanon.release.rows import (
     Context,
+    Names,
+    class_values,
     generalized,
+    in_class,
+    ordinals,
+    people,
     population_rows,
     read_from,
     released_outputs,
+    unlike,
     with_lists,
 )
-from sqlanon.release.violations import Scene, unsafe_classes
-from sqlanon.render import query
+from sqlanon.release.violations import UnsafeClasses
+from sqlanon.render import NATIVE, in_dialect, query
 
 MOST_LISTED = UncoveredValueError.MOST_VALUES
 PSEUDONYM_LENGTH = 32
@@ -125,9 +134,9 @@ class _Compilation:
         return Written((as_it_is(item.name, item.type),))
 
     def _carried(self) -> dict[str, str]:
-        """Under which names the rows carry the columns that models speak of.
+        """The names under which the rows carry the columns of models.
 
-        Most are released as they are and need no place of their own.
+        Most are released unchanged and need no column of their own.
         """
         released = {item.name for item in self._recipe.items if isinstance(item, Verbatim)}
         taken = [*self._recipe.released_names, *([self._subject] if self._subject else [])]
@@ -170,11 +179,10 @@ class _Compilation:
         tables = {"generalized": self._names.free("generalized")}
         context["class_columns"] = _class_columns(recipe)
         if recipe.models:
-            scene = self._scene(tables["generalized"], lists)
-            found = unsafe_classes(scene)
+            found = self._unsafe(tables["generalized"], lists)
+            context |= found.context() | {"unsafe_classes": "release/unsafe_classes.sql"}
             tables |= found.tables
             columns = found.columns
-            context |= found.context | {"unsafe_classes": "release/unsafe_classes.sql"}
             context["class_order"] = self._class()
         else:
             tables["unsafe_classes"] = self._names.free("unsafe_classes")
@@ -190,21 +198,15 @@ class _Compilation:
             context["class"] = self._class(rows)
         return self._suppressed("classes", context, tables, columns)
 
-    def _scene(self, rows: str, lists: list[Mapping]) -> Scene:
+    def _unsafe(self, rows: str, lists: list[Mapping]) -> UnsafeClasses:
         recipe, population = self._recipe, None
         if recipe.counts_population:
             columns = [(i, as_sql) for i, as_sql in self._written if isinstance(i, Generalized)]
             population, read = population_rows(recipe, columns)
             lists += read
-        return Scene(
-            recipe=recipe,
-            names=self._names,
-            rows=rows,
-            subject=self._subject,
-            carried=self._sensitive,
-            rows_are_all=not self._only_covered,
-            population=population,
-        )
+        is_whole = not self._only_covered
+        names, subject, carried = self._names, self._subject, self._sensitive
+        return UnsafeClasses(recipe, names, rows, subject, carried, is_whole, population)
 
     def _suppressed(
         self, by: str, context: Context, tables: dict[str, str], columns: dict[str, str]
@@ -301,3 +303,52 @@ def _pseudonym(item: Pseudonym) -> exp.Expr:
 
 def _sha256(text: exp.Expr) -> exp.Expr:
     return exp.SHA2(this=text, length=exp.Literal.number(256))
+
+
+DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))
+"""The dialects that SQL can be printed in."""
+
+
+def release_text(recipe: Order, dialect: str = NATIVE, *, guarded: bool = False) -> str:
+    """The SELECT of a release with its header, in a dialect; it ends with a newline."""
+    recipe = with_named_lists(replace(recipe, standard=dialect != NATIVE), guarded=guarded)
+    return text_of(compile_release(recipe, guarded=guarded).select, recipe, dialect)
+
+
+def text_of(select: exp.Query, recipe: Order, dialect: str) -> str:
+    """A SELECT that is compiled already, with the header of its order."""
+    header = [*recipe.header, *(_keys(recipe, dialect) if recipe.header else ())]
+    lines = [f"-- {' '.join(line.split())}" for line in header]
+    return "\n".join([*lines, statement_text(select, dialect) + ";\n"])
+
+
+def _keys(recipe: Order, dialect: str) -> list[str]:
+    """Whose keys the parameters of the statement are."""
+    items = [item for item in recipe.items if isinstance(item, Pseudonym)]
+    select = exp.select(*(exp.Placeholder(this=item.key) for item in items))
+    shown = _adapted(select, dialect).expressions
+    return [
+        f"{parameter.sql(dialect)} is the key of the pseudonyms in {item.name!r}, not written here"
+        for item, parameter in zip(items, shown, strict=True)
+    ]
+
+
+def statement_text(statement: exp.Expr, dialect: str) -> str:
+    """A statement over several lines, every identifier quoted."""
+    if dialect not in DIALECTS:
+        raise CompileError(f"there is no dialect {dialect!r}; sqlanon writes {', '.join(DIALECTS)}")
+    try:
+        return _adapted(statement, dialect).sql(
+            dialect, pretty=True, identify=True, unsupported_level=sqlglot.ErrorLevel.RAISE
+        )
+    except sqlglot.UnsupportedError as error:
+        raise CompileError(f"the release cannot be written in {dialect}: {error}") from error
+
+
+def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
+    """In the dialect as far as it has collations, and with its parameters."""
+    if dialect == NATIVE:
+        return statement
+    if any(join.method == "ASOF" for join in statement.find_all(exp.Join)):
+        raise CompileError(f"an ASOF join cannot be written in {dialect}; compile it as standard")
+    return in_dialect(statement, dialect, exactly=False)

@@ -1,9 +1,11 @@
-"""A release as a file: written in private, read back, and then put in its place."""
+"""Files written in private, read back, and put in place: a release, or a database anew."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +15,19 @@ from sqlanon.audit import Facts, audit, table_hash
 from sqlanon.engines import (
     LOST_IN_PARQUET,
     UNCHANGED,
+    DatabaseCopy,
     Engine,
     Kind,
     Source,
+    copied_database,
     file_pattern,
+    is_csv,
     is_text_type,
 )
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.files import PrivateFolder, finish_file
+from sqlanon.files import PrivateFolder, finish_file, remove_dead_folders
 from sqlanon.release.plan import RELEASE_COMMENT, ReleasePlan
+from sqlanon.release.stage import Stages
 from sqlanon.render import NATIVE, render
 
 
@@ -145,10 +151,77 @@ def is_marked(engine: Engine, path: Path) -> bool:
         return False  # no Parquet file at all
 
 
-def is_csv(path: Path) -> bool:
-    """Whether a release is written as text."""
-    return path.suffix.lower() == ".csv"
-
-
 def _column(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
+
+
+def rewrite_database(
+    path: str | Path,
+    address: str | None = None,
+    *,
+    on_stage: Callable[[str], None] | None = None,
+    memory: str | None = None,
+) -> None:
+    """Writes a database file anew beside itself and puts the new one in its place.
+
+    `address` says of which engine the file is, unless it is the one of bare paths. The new file
+    has the same tables, rows, views, macros, sequences, types, indexes, comments
+    and permissions; if anything differs, or another process has the file open, it is refused
+    with PublishError or EngineError and the file stays as it is. Close every connection of this
+    process to the file first. The disk may keep the blocks of the former file for a while.
+    """
+    old = Path(path).resolve()
+    if not old.is_file():
+        raise EngineError(f"Database {path} does not exist.")
+    stages = Stages(on_stage)
+    stages.enter("preparing")
+    remove_dead_folders(old.parent)
+    with PrivateFolder(old.parent) as private:
+        new = private.path / "rewritten"
+        with closing(copied_database(address, old, new, memory)) as copied:
+            written = _rewritten(copied, old, new, stages)
+    stages.enter("rewritten", written)
+    stages.finish()
+
+
+def _rewritten(copied: DatabaseCopy, old: Path, new: Path, stages: Stages) -> str:
+    stages.enter("copying")
+    copied.copy()
+    stages.enter("comparing")
+    pairs = copied.tables()
+    rows = sum(_compared_rows(copied, old, *pair) for pair in pairs)
+    copied.finish()
+    written = f"{rows:,} rows in {len(pairs):,} tables"
+    stages.enter("swapping", written)
+    _keep_owner(old, new)
+    finish_file(new, old)
+    return written
+
+
+def _compared_rows(copied: DatabaseCopy, old: Path, table: exp.Table, other: exp.Table) -> int:
+    """The number of rows of a table, after its copy was found to hold the same."""
+    engine = copied.engine
+    names = [column.name for column in engine.columns(table)]
+    counts, hashes = [], []
+    for each in (table, other):
+        number = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(each)
+        counts.append(int(engine.fetch(number)["n"][0].as_py()))
+        # Tables of a user may be of any size, with cells of any size: row by row.
+        hashes.append(table_hash(Source.of(engine, each), names, grouped=False))
+    if counts[0] != counts[1] or hashes[0] != hashes[1]:
+        raise PublishError(
+            f"The new file differs from {old} in the rows of table {table.name!r}. {UNCHANGED}"
+        )
+    return counts[0]
+
+
+def _keep_owner(old: Path, new: Path) -> None:
+    before, after = old.stat(), new.stat()
+    if (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid):
+        try:
+            shutil.chown(new, before.st_uid, before.st_gid)
+        except OSError as error:
+            raise PublishError(
+                f"{old} belongs to another user or group, and the new file cannot be "
+                f"given to them: {error.strerror}. {UNCHANGED}"
+            ) from error

@@ -1,4 +1,4 @@
-"""A column's values as SQL: how they are compared, listed and bounded."""
+"""A column's values as SQL: how they are compared, listed and bounded, and what is released."""
 
 from __future__ import annotations
 
@@ -20,17 +20,100 @@ from sqlanon.domain import (
     Mask,
     Output,
     Span,
+    Unseen,
     Value,
-    cells,
+    ValueDomain,
     decimal_digits,
     format_value,
     literal,
+    marking_problems,
     top_cell,
 )
-from sqlanon.engines import Kind, has_nanoseconds, released_type
+from sqlanon.engines import Kind, released_type
+from sqlanon.errors import CompileError
 from sqlanon.release.order import Order
-from sqlanon.release.released_values import hides_unseen, keeps_values
 from sqlanon.render import NATIVE
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A quasi-identifier of the release and every value that it may hold."""
+
+    name: str
+    values: frozenset[Cell]
+
+
+def keeps_values(item: Generalized, recipe: Order) -> bool:
+    """Whether the column can keep its type: every value is a group, and nothing else is written.
+
+    A top label or a marker beside the values makes it text, and so do the names of a level
+    that min_level asks for, also where every value has one of its own.
+    """
+    return (
+        item.output is Output.LABEL
+        and isinstance(item.column.domain, ValueDomain)
+        and len(item.runs) == item.column.size
+        and item.column.min_level == 0
+        and item.null_label is None
+        and recipe.unseen is not Unseen.TOP
+        and not (recipe.suppress and recipe.marker is not None)
+    )
+
+
+def is_text(item: Generalized, recipe: Order) -> bool:
+    """Whether the column is released as text: a label, or values that were text already."""
+    kept = keeps_values(item, recipe)
+    return item.output is Output.LABEL and (not kept or item.column.domain.kind is Kind.TEXT)
+
+
+def hides_unseen(item: Generalized, recipe: Order) -> bool:
+    """Whether a value that belongs to no group is written as the top label; numbers have none."""
+    return recipe.unseen is Unseen.TOP and item.output is Output.LABEL
+
+
+def released(recipe: Order) -> tuple[ReleasedColumn, ...]:
+    """The quasi-identifiers of the release with all values that they may hold."""
+    found = []
+    for item in recipe.generalized:
+        groups = item.cells
+        more: list[Cell] = []
+        if hides_unseen(item, recipe) and not item.takes_all:
+            more.append(top_cell(item))
+        if recipe.suppress and recipe.marker is not None:
+            more.append(recipe.marker)
+        for place, name in enumerate(item.released_names):
+            values = [group[place] for group in groups]
+            if keeps_values(item, recipe):
+                values = [*item.column.domain.left_ends]
+                values += [None] if item.column.domain.has_null else []
+            found.append(ReleasedColumn(name, frozenset([*values, *more])))
+    return tuple(found)
+
+
+def check_labels(recipe: Order, *, guarded: bool = False) -> None:
+    """Refuses labels that the SQL of a release needs for something else.
+
+    The label of values that belong to no group, the top label where it stands for them, and the
+    marker of suppressed rows are the labels of no group. So the marker in one column tells
+    already that a row is marked. `guarded` as for `compile_release`.
+    """
+    marker = recipe.marker if recipe.suppress or guarded else None
+    if marker is not None:
+        outputs = {item.name: item.output for item in recipe.generalized}
+        for problem in marking_problems(outputs, in_view=guarded):
+            raise CompileError(problem)
+    if marker == NOT_IN_SCHEME:
+        raise CompileError(f"suppression.marker: {NOT_IN_SCHEME!r} is reserved; choose another one")
+    for item in recipe.generalized:
+        labels = {cell for group in item.cells for cell in group}
+        if hides_unseen(item, recipe) and not item.takes_all:
+            labels.add(top_cell(item))
+        if marker is not None and marker in labels:
+            raise CompileError(
+                f"suppression.marker: {format_value(marker)!r} is also a label of "
+                f"column {item.name!r}; choose another marker"
+            )
+
 
 SOURCE = "source"
 
@@ -85,7 +168,7 @@ def _counted(item: Generalized) -> exp.Expr:
 
 def value_literal(item: Generalized, value: Value) -> exp.Expr:
     """A value of the column's domain as a literal that equals it in the source."""
-    if has_nanoseconds(item.type):  # a plain timestamp has microseconds
+    if item.has_nanoseconds:  # a plain timestamp has microseconds
         return exp.cast(exp.Literal.string(format_value(value)), exp.DType.TIMESTAMP_NS)
     return literal(value)
 
@@ -110,11 +193,11 @@ def _uncollated(value: exp.Expr) -> exp.Expr:
 
 def in_group(item: Generalized, start: int, stop: int) -> exp.Expr:
     """Whether the value lies in the group of atoms start..stop-1."""
-    width = item.column.domain.width
+    width = item.width
     if start == width:
         return is_null(value_of(item))
     if item.spans is not None or item.masks is not None:
-        number = next(i for i, run in enumerate(item.partition.runs) if run[0] == start)
+        number = next(i for i, run in enumerate(item.runs) if run[0] == start)
         if item.spans is not None:
             return _in_span(item, start, item.spans[number])
         if item.masks is not None and (masks := item.masks[number]) is not None:
@@ -131,7 +214,7 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     if item.shown is not None or item.masks is not None:
         found += _in_shown_groups(item)
     elif isinstance(domain, IntervalDomain):
-        several = item.partition.runs[0][1] < domain.width
+        several = item.runs[0][1] < domain.width
         if several and item.is_open and takes_no_nan(item):
             found.append(value_of(item) <= literal(math.inf))  # the last interval has no NaN
         else:
@@ -152,7 +235,7 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
 def _in_shown_groups(item: Generalized) -> list[exp.Expr]:
     """One condition for each group that may be named, and one list of the single values."""
     several, single = [], []
-    for number, run in enumerate(item.partition.runs):
+    for number, run in enumerate(item.runs):
         if run not in item.shown_runs:
             continue
         by_mask = item.masks is not None and item.masks[number] is not None
@@ -160,7 +243,7 @@ def _in_shown_groups(item: Generalized) -> list[exp.Expr]:
         if run[1] - run[0] == 1 and not by_mask and not by_span:
             single.append(run[0])
         else:
-            several.append(in_group(item, run[0], min(run[1], item.column.domain.width)))
+            several.append(in_group(item, run[0], min(run[1], item.width)))
     found = [*several, *([listed(item, single)] if single else [])]
     return found or [exp.false()]
 
@@ -189,8 +272,8 @@ def _in_masks(item: Generalized, masks: tuple[Mask, ...]) -> exp.Expr:
 
 def _in_intervals(item: Generalized) -> list[exp.Expr]:
     """Groups of several values beside each other are one interval, single values one list."""
-    width = item.column.domain.width
-    runs = [(start, min(stop, width)) for start, stop in item.partition.runs if start < width]
+    width = item.width
+    runs = [(start, min(stop, width)) for start, stop in item.runs if start < width]
     found, single = [], []
     for is_single, beside in groupby(runs, key=lambda run: run[1] - run[0] == 1):
         found_here = list(beside)
@@ -205,7 +288,7 @@ def _in_spans(item: Generalized, spans: tuple[Span | None, ...]) -> list[exp.Exp
     """Spans beside each other are one, single values one list."""
     joined: list[Span] = []
     single = []
-    for (start, _), span in zip(item.partition.runs, spans, strict=False):
+    for (start, _), span in zip(item.runs, spans, strict=False):
         if span is None:
             single.append(start)
         elif joined and joined[-1][1] is not None and joined[-1][1] == span[0]:
@@ -217,7 +300,7 @@ def _in_spans(item: Generalized, spans: tuple[Span | None, ...]) -> list[exp.Exp
 
 
 def _in_span(item: Generalized, atom: int, span: Span | None) -> exp.Expr:
-    """Whether the value lies in a span, or is this atom where there is none."""
+    """Whether the value lies in the span; without a span, whether it is this atom."""
     if span is None:
         return listed(item, [atom])
     low, high = span
@@ -341,7 +424,7 @@ def mapping_of_values(
     domain, shown = item.column.domain, set(item.shown_runs)
     rows = tuple(
         (domain.left_ends[atom], *group)
-        for (start, stop), group in zip(item.partition.runs, groups, strict=True)
+        for (start, stop), group in zip(item.runs, groups, strict=True)
         if (start, stop) in shown
         for atom in range(start, min(stop, domain.width))
     )
@@ -360,7 +443,7 @@ def mapping_of_intervals(
     up as the nearest interval's start.
     """
     domain = item.column.domain
-    runs = tuple(takewhile(lambda run: run[0] < domain.width, item.partition.runs))
+    runs = tuple(takewhile(lambda run: run[0] < domain.width, item.runs))
     ends = [*domain.left_ends, last_value(item)]
     is_range = isinstance(domain, IntervalDomain)
 
@@ -414,7 +497,7 @@ def mapping_of_spans(
     values = item.column.domain.left_ends
     rows: list[tuple[Cell, ...]] = []
     shown = {start for start, _ in item.shown_runs}
-    for (start, _), span, group in zip(item.partition.runs, item.spans, groups, strict=False):
+    for (start, _), span, group in zip(item.runs, item.spans, groups, strict=False):
         if start not in shown:
             continue
         rows.append((*(span or (values[start], values[start])), *group))
@@ -484,7 +567,7 @@ class Written:
 
 def written(item: Generalized, recipe: Order, mapping_name: str) -> Written:
     """A generalized column as SQL; `mapping_name` is free for a list."""
-    groups = cells(item)
+    groups = item.cells
     if item.takes_all:
         return Written(tuple(constant(c) for c in groups[0]))
     if keeps_values(item, recipe):
@@ -515,13 +598,13 @@ def _is_joined(item: Generalized) -> bool:
     by_intervals = item.by_intervals or item.spans is not None
     if not item.shown_runs or item.masks is not None:
         return False
-    if not domain.width or (by_intervals and item.partition.runs[0][1] >= domain.width):
+    if not domain.width or (by_intervals and item.runs[0][1] >= domain.width):
         return False  # one interval needs no list
     if item.form is Form.JOIN:
         return True
     if item.form is Form.CASE and (by_intervals or domain.width <= MOST_WRITTEN):
         return False
-    return (len(item.partition) if by_intervals else domain.width) > MOST_CASES
+    return (len(item.runs) if by_intervals else domain.width) > MOST_CASES
 
 
 def _kept(item: Generalized, recipe: Order, name: str) -> Written:
@@ -538,8 +621,8 @@ def _kept(item: Generalized, recipe: Order, name: str) -> Written:
 def _cases(item: Generalized, groups: tuple[tuple[Cell, ...], ...], otherwise: exp.Expr) -> Written:
     branches = [
         (in_group(item, *run), group)
-        for run, group in zip(item.partition.runs, groups, strict=True)
-        if run[0] == item.column.domain.width or run in item.shown_runs
+        for run, group in zip(item.runs, groups, strict=True)
+        if run[0] == item.width or run in item.shown_runs
     ]
     if item.in_view:  # what is written for all other values need not name some of them
         branches = [each for each in branches if constant(each[1][0]) != otherwise]
@@ -568,7 +651,7 @@ def _joined(
     """A range join for intervals, a mapping join for values."""
     domain = item.column.domain
     values_only = not isinstance(domain, IntervalDomain) and (
-        not item.by_intervals or len(item.partition) == item.column.size
+        not item.by_intervals or len(item.runs) == item.column.size
     )
     make = mapping_of_values if values_only else mapping_of_intervals
     make = make if item.spans is None else mapping_of_spans

@@ -1,8 +1,17 @@
-"""Lists of values and intervals that are too long for a statement, loaded as tables instead.
+"""Values and intervals that the text of a release lists: too many, or not for its readers.
 
 A list of more than MOST_WRITTEN rows is put into a temporary table before the statements that
 join it, and dropped in the same transaction. A view cannot read a temporary table: it keeps its
 lists up to MOST_IN_VIEW rows, and is refused beyond that.
+
+Everybody who reads a view can read its text. It may name what the release shows, and what the
+policy declares: the values of a declared domain or a hierarchy file, whether they occur or not. It
+must not name an observed value that no label of a released row spells out. So
+
+- a group of an observed domain that no released row is in is left out of the text. Its rows are
+  left out of the view anyway, and stay left out should they become enough;
+- groups of a mask, an interval or a step of the calendar are named by that, not by their values;
+- where the text would have to list the values under a label, the view is refused.
 """
 
 from __future__ import annotations
@@ -15,12 +24,11 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.domain import Cell, Mode
-from sqlanon.engines import Engine, has_nanoseconds
-from sqlanon.errors import CompileError, EngineError
-from sqlanon.release.generalize import MOST_WRITTEN, Mapping, written
+from sqlanon.domain import Cell, Generalized, Mode, sort_key, spells_values, top_cell
+from sqlanon.engines import Engine
+from sqlanon.errors import CompileError, EngineError, PublishError
+from sqlanon.release.generalize import MOST_WRITTEN, Mapping, hides_unseen, keeps_values, written
 from sqlanon.release.order import Order
-from sqlanon.release.view_text import for_view
 from sqlanon.render import render_text
 
 MOST_IN_VIEW = 50_000
@@ -123,7 +131,7 @@ def arrow_rows(mapping: Mapping) -> pa.Table | None:
     """The rows of a list in types that compare as its literals do; None where Arrow has none."""
     names = (*mapping.keys, *mapping.released)
     columns = list(zip(*mapping.rows, strict=True))
-    in_nanoseconds = has_nanoseconds(mapping.item.type)
+    in_nanoseconds = mapping.item.has_nanoseconds
     try:
         arrays = [
             _array(values, in_nanoseconds=in_nanoseconds and name in mapping.keys)
@@ -161,3 +169,73 @@ def _sql_type(type_: pa.DataType) -> exp.DataType:
         plain = exp.DType.TIMESTAMP_NS if type_.unit == "ns" else exp.DType.TIMESTAMP
         return exp.DataType(this=plain if type_.tz is None else exp.DType.TIMESTAMPTZ)
     return exp.DataType.build(next(name for is_type, name in _TYPES if is_type(type_)))
+
+
+def for_view(order: Order) -> Order:
+    """The order of a view; a CompileError names a column whose values its text would list."""
+    items = [
+        replace(item, in_view=True) if isinstance(item, Generalized) else item
+        for item in order.items
+    ]
+    for item in items:
+        if isinstance(item, Generalized):
+            _refuse_hidden_values(item, order)
+    return replace(order, items=tuple(items))
+
+
+def _refuse_hidden_values(item: Generalized, order: Order) -> None:
+    by_rule = item.by_intervals or item.spans is not None
+    if not item.is_observed or item.takes_all or by_rule or keeps_values(item, order):
+        return
+    top = top_cell(item) if hides_unseen(item, order) else None
+    width = item.width
+    for number, ((start, stop), group) in enumerate(zip(item.runs, item.cells, strict=True)):
+        if start == width or (top is not None and group == (top,)):
+            continue
+        if item.masks is not None and item.masks[number] is not None:
+            continue
+        label = group[0] if isinstance(group[0], str) else None
+        if not spells_values(item.column, start, min(stop, width), label):
+            raise CompileError(
+                f"column {item.name!r}: the text of the view, which all its readers see, would "
+                f"list the values under {label!r}. They are known from the data alone: declare "
+                "them (`values`, `range` or a hierarchy file), choose a scheme that is a level "
+                "of the hierarchy, or take mode table"
+            )
+
+
+def with_shown_groups(order: Order, engine: Engine, stage: exp.Table) -> Order:
+    """The order of a view whose text names no group of observed values without a released row.
+
+    `stage` holds the verified rows.
+    """
+    items = [
+        _shown(item, order, engine, stage)
+        if isinstance(item, Generalized) and item.is_observed and not item.takes_all
+        else item
+        for item in order.items
+    ]
+    return replace(order, items=tuple(items))
+
+
+def _shown(item: Generalized, order: Order, engine: Engine, stage: exp.Table) -> Generalized:
+    name = exp.column(item.name, quoted=True)
+    released = engine.fetch(exp.select(name).distinct().from_(stage.copy()))
+    found = {sort_key(each) for each in released.column(0).to_pylist() if each is not None}
+    groups: list[Cell] = [group[0] for group in item.cells][: len(item.shown_runs)]
+    if keeps_values(item, order):
+        groups = [*item.column.domain.left_ends]
+    top = top_cell(item) if hides_unseen(item, order) else None
+    shown = {
+        number
+        for number, value in enumerate(groups)
+        if value is not None and sort_key(value) in found
+    }
+    hidden = [value for n, value in enumerate(groups) if n not in shown and value != top]
+    if hidden and top is not None:
+        raise PublishError(
+            f"column {item.name!r}: with `unseen: top` the text of the view would have to name "
+            f"{len(hidden)} groups that the release does not show, to leave out what is in them; "
+            "choose `unseen: leave_out`, or declare the values"
+        )
+    return replace(item, shown=frozenset(shown))

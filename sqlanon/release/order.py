@@ -66,7 +66,7 @@ Item = Generalized | Verbatim | Pseudonym
 
 @dataclass(frozen=True)
 class MeasuredColumn:
-    """A column that privacy models speak of, whether it is released or not."""
+    """A column that privacy models measure, whether it is released or not."""
 
     name: str
     type: str
@@ -179,12 +179,12 @@ class Order:
 
     @property
     def counts_population(self) -> bool:
-        """Whether the SELECT reads the population; otherwise only risks are told by it."""
+        """Whether the SELECT reads the population; otherwise only risks are computed from it."""
         return any(model.needs_population for model in self.models)
 
     @property
     def measured(self) -> tuple[MeasuredColumn, ...]:
-        """The sensitive columns that models speak of, each once, in the order of the models."""
+        """The sensitive columns of the models, each once, in the order of the models."""
         known = {column.name: column for column in self.sensitive}
         names = dict.fromkeys(m.column for m in self.models if m.column is not None)
         for name in names:
@@ -224,52 +224,20 @@ def stem_of(name: str) -> str:
     return f"{start}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-FILE_SUFFIXES = (".csv", ".parquet")
-
-# A parameter's name is written without quotes.
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-
-
 def refuse_impossible(order: Order) -> None:
-    """Refuses an order that contradicts itself about its place, or lacks the key of a pseudonym."""
-    _refuse_place(order)
-    wanted = sorted({item.key for item in order.keyed})
-    if wanted and order.mode is Mode.VIEW:
+    """Refuses an order that a policy can ask for and no database can fill."""
+    if order.mode is Mode.VIEW and order.keyed:
         raise PublishError(
             "a view has no place for the key of pseudonyms: everyone who reads its "
             "definition would see it; take mode table"
         )
-    if missing := [key for key in wanted if not order.keys.get(key)]:
-        raise PublishError(f"the keys of pseudonyms are missing: {', '.join(missing)}")
-    if wrong := [key for key in wanted if not _PARAMETER.fullmatch(key)]:
-        raise PublishError(f"not names of parameters: {', '.join(map(repr, wrong))}")
-
-
-def _refuse_place(order: Order) -> None:
-    if order.file is not None:
-        if order.mode is not Mode.TABLE or order.target is not None:
-            raise PublishError("a file is written as a table, with no other target")
-        if order.file.suffix.lower() not in FILE_SUFFIXES:
-            raise PublishError(
-                f"file {order.file} has none of the known suffixes: {', '.join(FILE_SUFFIXES)}"
-            )
-        try:
+    try:
+        if order.file is not None:
             order.file.resolve()
-        except (OSError, RuntimeError):
-            raise PublishError(
-                f"file {order.file} is a link that leads to no place; remove it, or take "
-                "another name"
-            ) from None
-    elif order.mode is Mode.REPLACE:
-        if order.target is not None:
-            raise PublishError("mode replace writes to the source's own table; name no other")
-        source = order.source
-        if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-            raise PublishError(
-                "mode replace needs a table as its source, not a query, a file or data"
-            )
-    elif order.target is None:
-        raise PublishError("a release needs a target: the name of a table or a file")
+    except (OSError, RuntimeError):
+        raise PublishError(
+            f"file {order.file} is a link that leads to no place; remove it, or take another name"
+        ) from None
 
 
 def k_of_release(policy: Policy, scheme: Scheme) -> int:
@@ -289,7 +257,7 @@ def refuse_smaller_k(policy: Policy, scheme: Scheme) -> None:
 
 
 def header_of(order: Order, k: int | None, *, guarded: bool = False) -> list[str]:
-    """What the comment above a release says; `k` is None where it was not measured.
+    """The comment above a release, without k if it was not measured.
 
     `guarded` as for `compile_release`.
     """
@@ -331,8 +299,8 @@ def portable_source(
 ) -> tuple[Source, list[str]]:
     """The source as another database can read it, and what the header says about that.
 
-    Files and data of this process are read by means of its engine's own; elsewhere a table takes
-    their place. Its name is none of those that a relation `beside` it reads.
+    Only this process's engine can read its files and data; for other databases a table takes
+    their place. Its name differs from those that a relation `beside` it reads.
     """
     relation = source.relation
     is_file = isinstance(relation, exp.Table) and not isinstance(relation.this, exp.Identifier)
@@ -415,7 +383,7 @@ def order_to_publish(
     population = order.population
     if population is None and (found := population_source(policy, source)) is not None:
         population = found.relation
-    section, bare = policy.section, homogeneity_of(policy)
+    section = policy.section
     quasi = set(order.class_names)
     reasons = {name: column.accept for name, column in section.columns.items()}
     return replace(
@@ -425,8 +393,8 @@ def order_to_publish(
         accepted={n: reasons.get(n) for n in order.released_names if n not in quasi},
         pseudonyms={n: c.stable for n, c in policy.columns_with(Role.PSEUDONYM).items()},
         audited=tuple(policy.columns_with(Role.SENSITIVE)),
-        uncovered=bare.columns,
-        homogeneity=bare.reason,
+        uncovered=section.uncovered_sensitive(accepted=False),
+        homogeneity=accepted_homogeneity(policy),
         mode=section.publish.mode,
         target=target,
         file=None if section.publish.file is None else policy.folder / section.publish.file,
@@ -469,7 +437,7 @@ def _keys(policy: Policy) -> dict[str, str]:
 
 
 def _sensitive(models: Sequence[Model], source: Source) -> tuple[MeasuredColumn, ...]:
-    """The columns that models speak of."""
+    """The sensitive columns of the models, with their types."""
     found = []
     for name in dict.fromkeys(model.column for model in models if model.column is not None):
         info = source.column(name)
@@ -506,34 +474,12 @@ def key_parameter(policy: Policy, column: str) -> str:
     return f"sqlanon_key_{number}"
 
 
-@dataclass(frozen=True)
-class Homogeneity:
-    """The sensitive columns without a model, and why the policy accepts that; None if it does not.
-
-    A reason that is for other columns only accepts nothing here.
-    """
-
-    columns: tuple[str, ...]
-    reason: str | None
-
-
-def homogeneity_of(policy: Policy) -> Homogeneity:
-    """What the policy says of sensitive columns without a model."""
-    privacy = policy.section.privacy
-    sensitive = list(policy.columns_with(Role.SENSITIVE))
-    sections = {} if privacy is None else privacy.of_columns()
-    covered = {
-        name
-        for key, several in sections.items()
-        if key != "homogeneity"
-        for section in several
-        for name in section.columns or sensitive
-    }
-    bare = tuple(name for name in sensitive if name not in covered)
-    accepted = None if privacy is None else privacy.homogeneity
+def accepted_homogeneity(policy: Policy) -> str | None:
+    """Why sensitive columns without a model are accepted; a reason for other columns is none."""
+    accepted = None if policy.section.privacy is None else policy.section.privacy.homogeneity
     if accepted is None or policy.section.uncovered_sensitive():
-        return Homogeneity(bare, None)
-    return Homogeneity(bare, accepted.accept)
+        return None
+    return accepted.accept
 
 
 def homogeneity_problem(policy: Policy) -> str | None:

@@ -189,7 +189,7 @@ class UnfinishedCertificate:
 
 @dataclass(frozen=True)
 class UnreadableCertificate:
-    """A certificate of a dead process that this version cannot read: nobody else may have it."""
+    """A dead process's certificate that this version cannot read; it may be the only copy."""
 
     files: Files
     reason: str
@@ -277,7 +277,7 @@ def file_holds(engine: Engine, file: Path, certificate: Certificate) -> str | No
 
 
 def is_released_file(engine: Engine, file: Path, folders: Sequence[Path]) -> bool:
-    """Whether a certificate in one of the folders speaks of this file as it is now."""
+    """Whether a certificate in one of the folders describes the current content of this file."""
     for folder in folders:
         certificate = _read(Files(folder, file.name).path("certificate", "json"))
         if certificate is None or certificate.target != str(file.resolve()):

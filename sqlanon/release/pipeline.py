@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -15,27 +14,32 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.audit import Facts, table_hash
-from sqlanon.counting import Origin
+from sqlanon.counting import Origin, address_in, folders_of
 from sqlanon.domain import Mode, Scheme
 from sqlanon.engines import (
     UNCHANGED,
     ColumnInfo,
+    Connection,
     Engine,
+    Opened,
     Source,
     database_path,
+    engine_class,
     open_engine,
+    open_for_publishing,
+    open_source,
     spelled,
     transaction,
 )
-from sqlanon.errors import EngineError, PublishError
+from sqlanon.errors import EngineError, PolicyError, PublishError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
 from sqlanon.release import target as places
 from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import certify
+from sqlanon.release.certificate.certify import certify, suppressed_rows
 from sqlanon.release.certificate.document import EarlierEntry
-from sqlanon.release.export import Export, is_marked
-from sqlanon.release.lists import filled
+from sqlanon.release.export import Export, is_marked, rewrite_database, written_file
+from sqlanon.release.lists import filled, with_shown_groups
 from sqlanon.release.order import (
     Order,
     order_to_publish,
@@ -53,14 +57,6 @@ from sqlanon.release.pending import (
     write_certificate,
 )
 from sqlanon.release.plan import ReleasePlan
-from sqlanon.release.recount import suppressed_rows
-from sqlanon.release.released_places import (
-    open_released_source,
-    open_to_publish,
-    release_address,
-)
-from sqlanon.release.released_places import released_rows as rows_of
-from sqlanon.release.rewrite import rewrite_database
 from sqlanon.release.stage import (
     Stages,
     build_stage,
@@ -69,7 +65,6 @@ from sqlanon.release.stage import (
     verify,
 )
 from sqlanon.release.target import make_plan
-from sqlanon.release.view_text import with_shown_groups
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -125,16 +120,6 @@ class Release:
     def k(self) -> int:
         """People in its smallest class, counted on the release itself."""
         return self.facts.audited.k
-
-    @property
-    def published(self) -> Release:
-        """The former name of where the figures of a publish are: the release itself."""
-        warnings.warn(
-            "release.published is now the release itself; the former name will go",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -200,7 +185,7 @@ def publish(
     folder: Path | None = None,
     replace_file: bool = False,
 ) -> Release:
-    """Builds, verifies, certifies and publishes a release; `watch` is told each stage.
+    """Builds, verifies, certifies and publishes a release, and reports each stage to `watch`.
 
     The certificate goes into `folder` where one is given. A file that sqlanon did not make is
     replaced with `replace_file` only.
@@ -252,7 +237,7 @@ def publish(
             watch.enter("leaving open" if lent else "committing")
         paths = () if files is None else files.finish(kept, plan.target_name)
     if files is not None:
-        # What a killed run left of a former view can be told from its own only now.
+        # Only now can what a killed run left of a former view be distinguished from its own.
         _finish_certificates(engine, plan, files.folder)
     watch.enter("published", f"{rows:,} rows")
     watch.finish()
@@ -412,14 +397,14 @@ def _swap(
 def _reader(order: Order, engine: Engine) -> Callable[[], pa.Table]:
     """How the released rows are read when a program asks for them later."""
     if order.file is not None:
-        return partial(rows_of, file=order.file)
+        return partial(released_rows, file=order.file)
     target = order.target or order.source
     assert isinstance(target, exp.Table)
     if order.connection is None:
         return partial(engine.fetch, exp.select("*").from_(target.copy()))
     if isinstance(order.connection, str):  # there the database has a name of its own
         target = exp.table_(target.name, target.args.get("db"), quoted=True)
-    return partial(rows_of, connection=order.connection, table=spelled(target))
+    return partial(released_rows, connection=order.connection, table=spelled(target))
 
 
 @contextmanager
@@ -490,3 +475,76 @@ def closed(
         ) from error
     remains = places.remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))
+
+
+def release_address(policy: Policy, origin: Origin) -> str | None:
+    """The address of the database that holds the release; None where only this process has it."""
+    other = address_in(policy, policy.publish_connection())
+    if other is not None or not origin.is_the_policys:
+        return other
+    return address_in(policy, policy.source_connection())
+
+
+def address_to_rewrite(policy: Policy, origin: Origin) -> str:
+    """The address of the release's database, which is a file that can be written anew."""
+    address = release_address(policy, origin)
+    path = None if address is None else database_path(address)
+    if address is None or path is None or policy.section.publish.file is not None:
+        raise PublishError(
+            "only a database file that sqlanon opens itself can be rewritten; this release is "
+            "not in one"
+        )
+    engine = engine_class(address)
+    if not engine.can.rewrites:
+        raise PublishError(
+            f"sqlanon cannot rewrite a database of {engine.dialect}: publish without --rewrite "
+            "(rewrite=True in Python), and have the database itself free its unused space. "
+            f"{UNCHANGED}"
+        )
+    return address
+
+
+def open_to_publish(policy: Policy, origin: Origin, *, read_only: bool = False) -> Opened:
+    """The engine that reads the source and, unless `read_only`, writes the release."""
+    section = policy.section.publish
+    nowhere = section.to is None and section.file is None and section.mode is not Mode.REPLACE
+    if nowhere and origin.data is None:
+        raise PolicyError(
+            f"{policy.origin}: publish: says no place for the release; give `to` (a table), "
+            "`file` (.csv or .parquet), or `mode: replace`"
+        )
+    if nowhere:
+        return Opened(open_engine(None, folders=folders_of(policy), memory=policy.section.memory))
+    source: str | Connection | None = origin.connection
+    if origin.connection is None and origin.data is None:
+        source = address_in(policy, policy.source_connection())
+    return open_for_publishing(
+        source,
+        target=address_in(policy, policy.publish_connection()),
+        file=None if section.file is None else policy.folder / section.file,
+        read_only=read_only,
+        folders=folders_of(policy),
+        memory=policy.section.memory,
+    )
+
+
+def open_released_source(policy: Policy, origin: Origin, opened: Opened) -> Source:
+    if origin.data is not None:
+        return opened.engine.source(data=origin.data)
+    section = policy.section.source
+    file = None if section.file is None else policy.folder / section.file
+    return opened.engine.source(table=section.table, query=section.query, file=file)
+
+
+def released_rows(**place: Any) -> pa.Table:
+    """All rows of a table or file."""
+    source = open_source(**place)
+    try:
+        relation = source.relation
+        file = place.get("file")
+        if file is not None and file.suffix.lower() == ".csv":
+            # As text: a guess at types would not tell an empty text from NULL.
+            relation = written_file(file, tuple(info.name for info in source.columns))
+        return source.engine.fetch(exp.select("*").from_(relation))
+    finally:
+        source.engine.close()

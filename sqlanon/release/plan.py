@@ -11,13 +11,11 @@ from sqlglot import exp
 from sqlanon.domain import Mode
 from sqlanon.engines import Capabilities, TableDetails, spelled
 from sqlanon.errors import PublishError
-from sqlanon.release.compile import Compiled, compile_release, compile_uncovered
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.release.generalize import SOURCE
 from sqlanon.release.lists import LoadedList
 from sqlanon.release.order import Order
-from sqlanon.release.parts import aliased
-from sqlanon.release.rows import POPULATION
+from sqlanon.release.rows import POPULATION, aliased
 from sqlanon.render import Sql, render_text
 
 STAGE_PREFIX = "sqlanon_stage_"

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.audit import Population, audit, column_findings, reference_of
-from sqlanon.counting import StoredScheme, column, misfit
+from sqlanon.audit import audit, column_findings, reference_of
+from sqlanon.counting import StoredScheme, column, misfit, refuse_empty
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     WHOLE,
     Column,
     Generalized,
+    Mode,
     Partition,
     Scheme,
     Space,
     ValueDomain,
 )
 from sqlanon.engines import Kind, Source, open_source
-from sqlanon.errors import SchemeError, UncoveredValueError
+from sqlanon.errors import (
+    DomainError,
+    EngineError,
+    HierarchyError,
+    SchemeError,
+    SqlanonError,
+    UncoveredValueError,
+    VerificationError,
+)
 from sqlanon.policy import Policy, Role
 from sqlanon.release.compile import compile_release, compile_uncovered
 from sqlanon.release.export import unheld_types
+from sqlanon.release.generalize import check_labels
 from sqlanon.release.order import Order, Pseudonym, Verbatim, homogeneity_problem, item_of, order_of
-from sqlanon.release.released_values import check_labels
-from sqlanon.release.rows import compile_population, population_subject
+from sqlanon.release.plan import RELEASE_COMMENT
+from sqlanon.release.stage import generalized_population
 from sqlanon.wording import counted
 
 WHOLE_UP_TO = 200_000
@@ -136,12 +147,8 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
     items = tuple(item for item in recipe.items if not isinstance(item, Pseudonym))
     compiled = compile_release(replace(recipe, items=items), keep_subject=True)
     compiled.select.set("order", None)
-    population = None
-    if recipe.population is not None:
-        people = _on(source, compile_population(recipe))
-        population = Population(people, population_subject(recipe))
     audited = audit(
-        _on(source, compiled.select),
+        Source.of(source.engine, compiled.select.subquery("release"), "the release"),
         recipe.class_names,
         subject=compiled.subject,
         models=recipe.models,
@@ -149,14 +156,9 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
         reference={
             each.name: reference_of(source, each.name, recipe.subject) for each in recipe.sensitive
         },
-        population=population,
+        population=generalized_population(source.engine, recipe),
     )
     return audited.k >= recipe.k and all(each.holds for each in audited.models)
-
-
-def _on(source: Source, query: exp.Query) -> Source:
-    relation = query.subquery("release")
-    return Source(source.engine, relation, "the release", source.engine.columns(relation))
 
 
 def refuse_uncovered(policy: Policy, source: Source, stored: StoredScheme) -> None:
@@ -200,3 +202,39 @@ def _by_value(item: Generalized) -> Generalized:
         return item
     finest = Partition(domain.size, tuple(range(domain.size - 1)))
     return Generalized(Column(domain), finest, item.type, form=item.form)
+
+
+def released_before(policy: Policy, source: Source) -> str:
+    """What to add to a message where the source's rows were replaced by a release already."""
+    engine, table = source.engine, source.relation
+    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
+        return ""
+    try:
+        found = engine.details(engine.locate(table))
+    except EngineError:
+        return ""
+    if found is None or found.comment != RELEASE_COMMENT:
+        return ""
+    return (
+        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
+        "the policy says mode: replace. Load its original rows anew before you release it again."
+    )
+
+
+@contextmanager
+def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
+    """What fails on a source that is a release already, or has no rows, says so, once.
+
+    An empty CSV file has no types, only text, so what fails there is not the cause.
+    """
+    try:
+        try:
+            yield
+        except (DomainError, HierarchyError, SchemeError, VerificationError):
+            refuse_empty(source)
+            raise
+    except SqlanonError as error:
+        already = released_before(policy, source)
+        if not already or already in str(error):
+            raise
+        raise error.reworded(f"{error}{already}") from None

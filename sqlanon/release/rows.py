@@ -1,18 +1,187 @@
-"""Rows of a source or a population as they are released, one for one: release/generalized.sql."""
+"""Rows of a source or a population as they are released, one for one: release/generalized.sql.
+
+And what the statements that read such rows share: free names, conditions, lists.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import count
 from typing import Any, NamedTuple
 
 from sqlglot import exp
 
-from sqlanon.domain import Generalized
+from sqlanon.counting import exact
+from sqlanon.domain import Generalized, Output, Value, literal
+from sqlanon.engines import Kind
 from sqlanon.errors import CompileError
-from sqlanon.release.generalize import SOURCE, Mapping, Written, cell, written
+from sqlanon.release.generalize import (
+    SOURCE,
+    Mapping,
+    Written,
+    cell,
+    is_null,
+    is_text,
+    keeps_values,
+    written,
+)
 from sqlanon.release.order import Item, Order
-from sqlanon.release.parts import Names, aliased, list_cte, unlike
 from sqlanon.render import query
+
+
+class Names:
+    """Names of the queries of a statement: none hides a table that the statement reads."""
+
+    def __init__(self, *relations: exp.Expr) -> None:
+        self._taken = {SOURCE}
+        for relation in relations:
+            self._taken |= {table.name.lower() for table in relation.find_all(exp.Table)}
+
+    def free(self, wanted: str) -> str:
+        """The wanted name, with a number where it is taken; from now on it is."""
+        name = unlike(wanted, self._taken)
+        self._taken.add(name)
+        return name
+
+
+def unlike(wanted: str, taken: Iterable[str]) -> str:
+    """The wanted name, with a number where it is among those taken."""
+    used = {name.lower() for name in taken}
+    numbered = (wanted if n == 1 else f"{wanted}_{n}" for n in count(1))
+    return next(name for name in numbered if name.lower() not in used)
+
+
+def of(table: str, column: str) -> exp.Column:
+    return exp.column(column, table=table, quoted=True)
+
+
+def named(name: str) -> exp.Table:
+    """A table, or a query of the statement, by its name."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+def aliased(relation: exp.Expr, name: str) -> exp.Expr:
+    """A relation under the name by which its columns are read."""
+    renamed = relation.copy()
+    renamed.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    return renamed
+
+
+def ordinals(columns: Sequence[object]) -> list[exp.Expr]:
+    """The numbers of so many columns, for GROUP BY and ORDER BY."""
+    return [exp.Literal.number(n) for n in range(1, len(columns) + 1)]
+
+
+def people(subject: exp.Expr | None) -> exp.Expr:
+    """How many people the rows of a group are about; without a subject every row is one."""
+    if subject is None:
+        return exp.Count(this=exp.Star())
+    return exp.Count(this=exp.Distinct(expressions=[subject]))
+
+
+def class_values(recipe: Order, table: str | None = None) -> Iterator[tuple[str, exp.Expr]]:
+    """By name what is compared: texts exactly, but a column with one label needs no care."""
+    for item in recipe.generalized:
+        for name in item.released_names:
+            value = exp.column(name, table=table, quoted=True)
+            yield name, exact(value) if is_text(item, recipe) and not item.takes_all else value
+
+
+def in_class(recipe: Order, rows: str, classes: str) -> exp.Expr:
+    """Whether a row is in a class; NULL equals NULL there.
+
+    Every condition is an equality of what cannot be NULL: PostgreSQL compares row by row for
+    IS NOT DISTINCT FROM, and BigQuery refuses it in an outer join.
+    """
+    conditions: list[exp.Expr] = []
+    values = dict(class_values(recipe, rows))
+    for item in recipe.generalized:
+        kind = _kind_with_null(item, recipe)
+        for name in item.released_names:
+            conditions += equalities(values[name], of(classes, name), kind)
+    return exp.and_(*conditions)
+
+
+def _kind_with_null(item: Generalized, recipe: Order) -> Kind | None:
+    """The kind of the released values; None where none of them can be NULL."""
+    if item.output is not Output.LABEL or keeps_values(item, recipe):
+        return item.column.domain.kind
+    return Kind.TEXT if any(None in group for group in item.cells) else None
+
+
+_NEVER_NULL: dict[Kind, Value] = {
+    Kind.TEXT: "",
+    Kind.BOOLEAN: False,
+    Kind.DATE: dt.date(1970, 1, 1),
+    Kind.TIMESTAMP: dt.datetime(1970, 1, 1),
+}
+
+
+def equalities(one: exp.Expr, other: exp.Expr, kind: Kind | None) -> Iterator[exp.EQ]:
+    """Equalities without NULL that say whether two values are the same.
+
+    `kind` is that of values that may be NULL; None where there is no NULL.
+    """
+    if kind is None:
+        yield exp.EQ(this=one, expression=other)
+        return
+    filled, flags = [], []
+    for value in (one, other):
+        plain = value.this if isinstance(value, exp.Collate) else value
+        default = literal(_NEVER_NULL.get(kind, 0))
+        whole: exp.Expr = exp.Coalesce(this=plain.copy(), expressions=[default])
+        if isinstance(value, exp.Collate):
+            whole = exp.Collate(this=whole, expression=value.expression.copy())
+        filled.append(whole)
+        null = exp.If(this=is_null(plain.copy()), true=exp.Literal.number(1))
+        flags.append(exp.Case(ifs=[null], default=exp.Literal.number(0)))
+    yield exp.EQ(this=filled[0], expression=filled[1])
+    yield exp.EQ(this=flags[0], expression=flags[1])
+
+
+def cte(name: str, query: exp.Query) -> exp.CTE:
+    return exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+
+
+def named_queries(name: str, select: exp.Select, comment: str) -> list[exp.CTE]:
+    """A query by its name, with a comment, after those of its own WITH."""
+    steps = list(select.ctes)
+    select.set("with_", None)
+    last = cte(name, select)
+    last.args["alias"].add_comments([f" {comment} "])
+    return [*steps, last]
+
+
+def values_cte(name: str, columns: Iterable[str], rows: list[exp.Tuple]) -> exp.CTE:
+    """A list that is written into the statement."""
+    titles = [exp.to_identifier(column, quoted=True) for column in columns]
+    alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=titles)
+    values = exp.Values(expressions=rows, alias=alias)
+    return cte(name, exp.Select(expressions=[exp.Star()], from_=exp.From(this=values)))
+
+
+def list_cte(mapping: Mapping) -> exp.CTE:
+    columns = (*mapping.keys, *mapping.released)
+    if mapping.table is None:
+        return values_cte(mapping.name, columns, mapping.tuples())
+    read = exp.select(*(exp.column(name, quoted=True) for name in columns))
+    return cte(mapping.name, read.from_(mapping.table.copy()))
+
+
+def number(value: int | float) -> exp.Expr:
+    """A number without an exponent."""
+    digits = f"{Decimal(repr(value)):f}"
+    return exp.Literal.number(digits.rstrip("0").rstrip(".") if "." in digits else digits)
+
+
+def same_value(one: str, other: str, kind: Kind) -> exp.Expr:
+    """Whether two queries hold the same value; NULL equals NULL."""
+    value = of(one, "value")
+    value_exactly = exact(value) if kind is Kind.TEXT else value
+    return exp.and_(*equalities(value_exactly, of(other, "value"), kind))
+
 
 Context = dict[str, Any]
 """What a template is given."""

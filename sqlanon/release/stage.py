@@ -19,13 +19,12 @@ from sqlanon.audit import (
     verify_release,
 )
 from sqlanon.domain import Mode, Unseen
-from sqlanon.engines import UNCHANGED, Engine, Source
+from sqlanon.engines import UNCHANGED, Engine, Source, is_csv
 from sqlanon.errors import EngineError, UncoveredValueError, VerificationError
 from sqlanon.release.compile import compile_release
-from sqlanon.release.export import is_csv
+from sqlanon.release.generalize import released
 from sqlanon.release.order import Order
 from sqlanon.release.plan import ReleasePlan
-from sqlanon.release.released_values import released
 from sqlanon.release.rows import compile_population, population_subject
 from sqlanon.wording import counted
 
@@ -163,9 +162,7 @@ def _expected(engine: Engine, plan: ReleasePlan, counts: SourceCounts) -> Expect
         models=order.models,
         hierarchies=order.hierarchies,
         reference=_reference(engine, order),
-        population=None if order.population is None else _generalized_population(order),
-        population_subject=population_subject(order),
-        whole_population=_whole_population(engine, order),
+        population=generalized_population(engine, order),
         uncovered_sensitive=order.uncovered,
         homogeneity=order.homogeneity,
         as_texts=order.file is not None and is_csv(order.file),
@@ -191,17 +188,20 @@ def _reference(engine: Engine, order: Order) -> dict[str, Reference]:
     }
 
 
-def _generalized_population(order: Order) -> exp.Expr:
-    """The population, generalized by the SQL that generalizes the source."""
-    return compile_population(order).subquery("population")
+def generalized_population(engine: Engine, order: Order) -> Population | None:
+    """The population, generalized by the SQL that generalizes the source, beside the whole of it.
 
-
-def _whole_population(engine: Engine, order: Order) -> Population | None:
-    """The population as it is: the number of its people does not depend on the scheme."""
+    The number of its people does not depend on the scheme.
+    """
     if order.population is None:
         return None
     whole = Source.of(engine, order.population, "the population")
-    return Population(whole, order.population_subject)
+    fitting = compile_population(order).subquery("population")
+    return Population(
+        Source.of(engine, fitting, "the population"),
+        population_subject(order),
+        Population(whole, order.population_subject),
+    )
 
 
 def strict_columns(engine: Engine, plan: ReleasePlan) -> list[str]:

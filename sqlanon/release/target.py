@@ -13,10 +13,9 @@ from sqlanon.domain import Mode
 from sqlanon.engines import ColumnInfo, Engine, Reads, TableDetails
 from sqlanon.errors import EngineError, PublishError
 from sqlanon.release.compile import compile_release
-from sqlanon.release.lists import loaded_lists
+from sqlanon.release.lists import for_view, loaded_lists
 from sqlanon.release.order import Order, refuse_impossible
 from sqlanon.release.plan import RELEASE_COMMENT, STAGE_PREFIX, ReleasePlan
-from sqlanon.release.view_text import for_view
 from sqlanon.wording import counted
 
 
@@ -154,7 +153,7 @@ def _refuse_referenced(former: TableDetails | None) -> None:
 
 
 def _refuse_population(engine: Engine, target: exp.Table, population: exp.Expr) -> None:
-    """The population is needed for the next release, and it is nobody's to replace."""
+    """Refuses to replace the population, which the next release needs."""
     reads = engine.reads(population)
     tables = [*reads.tables, *reads.named, *_named(population)]
     if any(_same(engine, target, table) for table in tables):
@@ -228,7 +227,7 @@ def _text(table: exp.Table) -> str:
 
 @dataclass(frozen=True)
 class TypeChange:
-    """A column that is not what it was; `before` is None for a new one, `after` for a lost one."""
+    """A changed column; `before` is missing for a new one, `after` for a lost one."""
 
     column: str
     before: str | None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from sqlanon.search.auto import auto
 from sqlanon.search.fronts import bits_of, join, take
-from sqlanon.search.genitor.genitor import genitor
-from sqlanon.search.lattice.lattice_front import exhaustive, front
-from sqlanon.search.lattice.optimal import optimal
+from sqlanon.search.genitor import genitor
+from sqlanon.search.lattice.exact import exhaustive, front, optimal
 from sqlanon.search.lattice.poka import poka
 from sqlanon.search.method import MANY, METHODS, Method, register
-from sqlanon.search.nsga2.nsga2 import nsga2
+from sqlanon.search.nsga2 import nsga2
 from sqlanon.search.outcome import (
     UNREPEATABLE,
     Limits,
@@ -39,5 +38,4 @@ from sqlanon.search.several_k import (
     with_publishable_choice,
 )
 from sqlanon.search.walk.reference_direction import METHOD as WALK
-from sqlanon.search.walk.reference_direction import MOST_POINTS, Walk, WalkSettings
-from sqlanon.search.walk.steps import Step
+from sqlanon.search.walk.reference_direction import MOST_POINTS, Step, Walk, WalkSettings

@@ -38,14 +38,14 @@ from sqlanon.domain import Batch, Bits, Space
 from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Whole, about
 from sqlanon.metrics import Scores
-from sqlanon.search.fronts import Front, bits_of, distinct
-from sqlanon.search.lattice.lattice_front import FrontSettings, front
+from sqlanon.search.fronts import MoopFront, bits_of, distinct
+from sqlanon.search.lattice.exact import FrontSettings, front
 from sqlanon.search.local.anneal import anneal
 from sqlanon.search.local.polish import RankedScheme, place_of, polish
 from sqlanon.search.local.screen import Screen
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
-from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import MOST_CUTS, Problem
 from sqlanon.search.splits import all_schemes, space_size
 from sqlanon.wording import counted
@@ -145,10 +145,9 @@ class _Run:
         self._plan = plan
         self._watch = watch
         self._screens = {problem.space: Screen(problem)}
-        self._front = Front(problem.space)
+        self._met = MoopFront(problem)
         self._ends: dict[tuple[object, ...], RankedScheme] = {}  # of polishing and of walks
         self._begun: set[tuple[object, ...]] = set()  # those at which a round began
-        self._asked = 0
         self._limit = plan.evaluations  # it only falls
         self._over = False
         self._done = ""
@@ -159,28 +158,21 @@ class _Run:
             scores = self._score(batch)
         except Unfinished as ended:
             self._over = True
-            if ended.part is not None:
-                self._offer(ended.part.batch, ended.part.scores)
+            self._met.meet_part(ended)
             raise
-        self._offer(batch, scores)
+        self._met.meet(batch, scores)
         return scores
-
-    def _offer(self, batch: Batch, scores: Scores) -> None:
-        problem = self._problem
-        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
-        self._front.offer(batch, scores, points, problem.ties(scores))
-        self._asked += len(batch)
 
     @property
     def found_any(self) -> bool:
-        return len(self._front) > 0
+        return len(self._met) > 0
 
     def try_all(self) -> None:
         space = self._problem.space
         size = self._limit = space_size(space)
         for bits in all_schemes(space):
             self._evaluate(space.batch_of_bits(bits))
-            if self._report() and self._asked < size:
+            if self._report() and self._met.asked < size:
                 return
         self._done = "exact: every scheme was tried"
 
@@ -204,10 +196,10 @@ class _Run:
 
         Returns how many rounds that makes, and how many of the last found nothing better.
         """
-        rounds, stale, first = 1, 0, self._asked
+        rounds, stale, first = 1, 0, self._met.asked
         while rounds < self._plan.rounds and not self._over:
             # The others are seldom longer than the first.
-            self._limit = min(self._limit, self._asked + (self._plan.rounds - rounds) * first)
+            self._limit = min(self._limit, self._met.asked + (self._plan.rounds - rounds) * first)
             found = self._varied(self._to_begin_at() or [best], rng)
             rounds, stale = rounds + 1, 0 if found.rank < best.rank else stale + 1
             best = min(best, found, key=lambda place: place.rank)
@@ -364,20 +356,11 @@ class _Run:
 
     @property
     def _left(self) -> int:
-        return self._plan.evaluations - self._asked
-
-    def _chosen(self) -> int | None:
-        """The feasible solution with least ach: the front ascends in it."""
-        feasible = np.flatnonzero(self._front.points[:, 1] <= 0)
-        return int(feasible[0]) if len(feasible) else None
+        return self._plan.evaluations - self._met.asked
 
     def _report(self, *, whole: bool = True) -> bool:
-        chosen = self._chosen()
-        best = None if chosen is None else float(self._front.points[chosen, 0])
-        k = None if chosen is None else int(self._front.scores.k[chosen])
-        lost = None if chosen is None else float(self._front.scores.nwp[chosen])
-        limit = max(self._limit, self._asked)
-        stop = self._watch.step(Progress(self._asked, limit, best, k, lost), whole=whole)
+        limit = max(self._limit, self._met.asked)
+        stop = self._watch.step(self._met.progress(limit), whole=whole)
         self._over = self._over or stop
         return stop
 
@@ -387,16 +370,7 @@ class _Run:
             ended = "finished"
         elif self._left <= 0 or ended == "finished":
             ended = "evaluations"
-        return Outcome(
-            method="auto",
-            solutions=self._front.solutions,
-            scores=self._front.scores,
-            chosen=self._chosen(),
-            objectives=objectives(self._problem),
-            stopped=ended,
-            reproducible=ended not in UNREPEATABLE,
-            notes=(self._done,) if self._done else (),
-        )
+        return self._met.outcome("auto", ended, (self._done,) if self._done else ())
 
 
 def _account(rounds: int, stale: int) -> str:

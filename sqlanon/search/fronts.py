@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Batch, Bits, Space
-from sqlanon.metrics import Scores
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from sqlanon.evaluate import Unfinished
+from sqlanon.metrics import Floats, Ints, Scores
+from sqlanon.search.outcome import Outcome, Progress
+from sqlanon.search.problem import Problem
 
 
 def pareto_rank(points: Floats) -> Ints:
@@ -23,13 +23,15 @@ def pareto_rank(points: Floats) -> Ints:
     return np.asarray(moocore.pareto_rank(points), dtype=np.int64)
 
 
-def non_dominated(points: Floats) -> Mask:
-    """The points in two objectives that no other dominates; of equal points only the first."""
-    order = np.lexsort((points[:, 1], points[:, 0]))
-    second = points[order, 1]
-    kept = np.ones(len(points), dtype=bool)
-    kept[order[1:]] = second[1:] < np.minimum.accumulate(second)[:-1]
-    return kept
+def frontier(first: npt.NDArray[Any], second: npt.NDArray[Any], *ties: npt.NDArray[Any]) -> Ints:
+    """The rows of the points that no other dominates, ascending in the first objective.
+
+    Of equal points the one with the smallest ties stays, and of those the earliest.
+    """
+    order = np.lexsort((*ties[::-1], second, first))
+    ordered = second[order]
+    best_before = np.minimum.accumulate(ordered)[:-1]
+    return np.asarray(order[np.append(True, ordered[1:] < best_before)[: len(order)]])
 
 
 def take(scores: Scores, rows: npt.NDArray[np.integer]) -> Scores:
@@ -76,13 +78,11 @@ class Front:
             points = np.concatenate([self.points, points])
             ties = np.concatenate([self._ties, ties])
         ids = np.concatenate([self.solutions.ids, batch.ids[rows]])
-        # The first of equal points is kept, so the one to keep has to come first.
-        order = np.lexsort((*ties.T[::-1], points[:, 1], points[:, 0]))
-        order = order[non_dominated(points[order])] if len(order) else order
+        order = frontier(*points.T, *ties.T)
         self.solutions = Batch(self.solutions.space, ids[order])
         self._scores, self.points, self._ties = take(fresh, order), points[order], ties[order]
 
-    def _promising(self, points: Floats, ties: Floats) -> npt.NDArray[np.bool_]:
+    def _promising(self, points: Floats, ties: Floats) -> Bits:
         """Not dominated by the front so far, nor equal to a point of it without a better tie.
 
         Most of what a converged search offers is already here: this is much cheaper than
@@ -97,7 +97,53 @@ class Front:
         return np.asarray(~beaten | (same & _less(ties, self._ties[rival])))
 
 
-def _less(one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+class MoopFront(Front):
+    """What a search met of the solutions of MOOP: the front in f1 and f2."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.space)
+        self._problem = problem
+        self.asked = 0
+
+    def meet(self, batch: Batch, scores: Scores) -> Floats:
+        """Takes in scored schemes, and returns their objectives."""
+        problem = self._problem
+        points = np.column_stack([problem.f1(scores), problem.f2(scores)])
+        self.offer(batch, scores, points, problem.ties(scores))
+        self.asked += len(batch)
+        return points
+
+    def meet_part(self, ended: Unfinished) -> None:
+        """Takes in what was scored of a batch before the search had to end."""
+        if ended.part is not None:
+            self.meet(ended.part.batch, ended.part.scores)
+
+    @property
+    def best(self) -> int | None:
+        """The feasible solution with least f1, which the front ascends in."""
+        feasible = np.flatnonzero(self.points[:, 1] <= 0)
+        return int(feasible[0]) if len(feasible) else None
+
+    def progress(self, limit: int) -> Progress:
+        """Where a search stands that asks for so many schemes."""
+        best, scores = self.best, self._scores
+        if best is None or scores is None:
+            return Progress(self.asked, limit)
+        least = float(self.points[best, 0])
+        return Progress(self.asked, limit, least, int(scores.k[best]), float(scores.nwp[best]))
+
+    def outcome(self, method: str, stopped: str, notes: tuple[str, ...] = ()) -> Outcome:
+        """Everything met, and the solution to OP."""
+        objectives = objectives_of(self._problem)
+        return Outcome(method, self.solutions, self.scores, self.best, objectives, stopped, notes)
+
+
+def objectives_of(problem: Problem) -> tuple[str, ...]:
+    """What the front is one in: with further models the worst shortfall takes the place of k."""
+    return ("ach", "shortfall" if problem.models else "k")
+
+
+def _less(one: Floats, other: Floats) -> Bits:
     """Which rows come before those of the other, compared entry by entry."""
     less = np.zeros(len(one), dtype=bool)
     for a, b in zip(one.T[::-1], other.T[::-1], strict=True):

@@ -35,22 +35,13 @@ def coarsest(
 def unscored(problem: Problem, method: str, objectives: tuple[str, ...], stopped: str) -> Outcome:
     """The coarsest scheme, scored, as the answer of a search that ended before it scored any."""
     batch, scores = coarsest_scored(problem)
-    return Outcome(
-        method=method,
-        solutions=batch,
-        scores=scores,
-        chosen=0 if problem.feasible(scores).all() else None,
-        objectives=objectives,
-        stopped=stopped,
-        reproducible=False,
-        notes=(NOTHING_SCORED,),
-    )
+    chosen = 0 if problem.feasible(scores).all() else None
+    return Outcome(method, batch, scores, chosen, objectives, stopped, (NOTHING_SCORED,))
 
 
 def coarsest_scored(problem: Problem) -> tuple[Batch, Scores]:
     """The scheme that every other one refines, and its scores."""
-    bits = np.concatenate([column.coarsest.bits for column in problem.space.columns])
-    batch = problem.space.batch_of_bits(bits[None])
+    batch = problem.space.batch_of_bits(problem.space.demanded[None])
     return batch, problem.evaluate(batch)
 
 
@@ -66,7 +57,6 @@ class Outcome:
 
     chosen        the row of the answer, None when nothing feasible was found
     objectives    what the solutions trade off, for reports
-    reproducible  False when a clock decided the end
     stopped       why the search ended: "finished", "evaluations", "patience", "time" or
                   "interrupted"
     trajectory    (evaluations, best loss of a feasible solution) wherever the best improved,
@@ -79,9 +69,13 @@ class Outcome:
     chosen: int | None
     objectives: tuple[str, ...]
     stopped: str = "finished"
-    reproducible: bool = True
     notes: tuple[str, ...] = ()
     trajectory: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed brings about the same end."""
+        return self.stopped not in UNREPEATABLE
 
 
 @dataclass

@@ -27,6 +27,7 @@ from sqlanon.errors import SchemeError, SearchError
 from sqlanon.files import RESULT, refuse_to_replace
 from sqlanon.metrics import METRICS, Ints
 from sqlanon.privacy import Reached
+from sqlanon.search.outcome import UNREPEATABLE
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -289,7 +290,6 @@ class SearchResult:
     evaluations: dict[str, int]
     seconds: float
     stopped: str
-    reproducible: bool
     notes: tuple[str, ...]
     policy: str
     source: dict[str, Any]
@@ -298,6 +298,11 @@ class SearchResult:
     unreachable: tuple[str, ...] = ()
     policy_parts: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[int, int | None] = field(default_factory=dict)
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed brings about the same result: no clock, no Ctrl-C ended it."""
+        return self.stopped not in UNREPEATABLE
 
     @property
     def solution(self) -> Solution | None:

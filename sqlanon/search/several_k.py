@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlanon.domain import Batch, Bits, Ids
 from sqlanon.evaluate import Evaluator
 from sqlanon.metrics import METRICS, EachForItsK, Ints, Measurements, Scores, Suppression, reachable
-from sqlanon.search.fronts import bits_of, join, take
+from sqlanon.search.fronts import bits_of, frontier, join, take
 from sqlanon.search.outcome import UNREPEATABLE, Outcome
 from sqlanon.search.problem import Problem, exact_loss
 from sqlanon.search.result import SearchResult, Solution
@@ -111,9 +111,7 @@ class EveryK:
             scores = join([self._scores, scores])
             aims = np.concatenate([self._aims, aims])
         ties = ids if by_levels else problem.pref_dev(scores)[:, None]
-        order = np.lexsort((*ties.T[::-1], aims, -scores.k))
-        best_before = np.minimum.accumulate(aims[order])[:-1]
-        order = order[np.append(True, aims[order][1:] < best_before)]
+        order = frontier(-scores.k, aims, *ties.T)
         self._ids, self._scores, self._aims = ids[order], take(scores, order), aims[order]
 
     def _aim(self, problem: Problem, scores: Scores, bias: float | None = None) -> Values:
@@ -160,7 +158,6 @@ def together(results: Sequence[SearchResult], policys_k: int) -> SearchResult:
         evaluations={n: sum(r.evaluations[n] for r in results) for n in first.evaluations},
         seconds=sum(result.seconds for result in results),
         stopped=min((result.stopped for result in results), key=ENDS.index),
-        reproducible=all(result.reproducible for result in results),
         notes=_notes(results),
     )
 
@@ -253,6 +250,5 @@ def better_of(marking: SearchResult, plain: SearchResult) -> SearchResult:
         evaluations=effort,
         seconds=marking.seconds + plain.seconds,
         stopped=plain.stopped,
-        reproducible=marking.reproducible and plain.reproducible,
         notes=(*better.notes, *([MARKED_FALL_SHORT] if better is plain else [])),
     )

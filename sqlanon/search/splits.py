@@ -358,3 +358,40 @@ def all_schemes(space: Space, rows: int = 1_000) -> Iterator[Bits]:
         made = made[np.lexsort(made[:, np.argsort(splits.first)[::-1]].T)]
     for start in range(0, len(made), rows):
         yield splits.bits(made[start : start + rows])
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Some changes of schemes: the split that each makes and the one it undoes, −1 = none."""
+
+    finer: Ints
+    coarser: Ints
+
+    def __len__(self) -> int:
+        return len(self.finer)
+
+    def take(self, rows: npt.NDArray[np.integer] | Bits) -> Changes:
+        return Changes(self.finer[rows], self.coarser[rows])
+
+    def applied(self, splits: Splits, made: Bits) -> Bits:
+        """The splits after each change, one row a change; a split is made with the one above."""
+        return self.applied_to(splits, np.tile(made, (len(self), 1)))
+
+    def applied_to(self, splits: Splits, rows: Bits) -> Bits:
+        """The same where each change has a scheme of its own, whose row is overwritten."""
+        undone, done = np.flatnonzero(self.coarser >= 0), np.flatnonzero(self.finer >= 0)
+        rows[undone, self.coarser[undone]] = False
+        rows[done, self.finer[done]] = True
+        above = splits.above[self.finer[done]]
+        rows[done[above >= 0], above[above >= 0]] = True
+        return rows
+
+
+def columns_of(space: Space, splits: Splits) -> tuple[Ints, Bits]:
+    """The column of each split, and whether its cuts are free: those of contiguous columns."""
+    column = np.zeros(len(splits), dtype=np.int64)
+    column[splits.at] = np.repeat(
+        np.arange(len(space.columns)), [c.positions for c in space.columns]
+    )
+    contiguous = np.array([c.family is Family.CONTIGUOUS for c in space.columns], dtype=bool)
+    return column, contiguous[column]

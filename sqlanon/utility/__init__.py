@@ -1,4 +1,4 @@
-"""How useful a release is: for counts, for own queries, and for a model."""
+"""Assesses how useful a release is for counts, for the user's own queries, and for a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the release of a scheme is worth to those who use it."""
+"""Assesses the release of a scheme for its users."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Table = list[tuple[str, ...]]
 
 @dataclass(frozen=True, repr=False)
 class Utility:
-    """How much a release of a scheme is worth in use.
+    """The usefulness of a release of a scheme.
 
     rows      rows of the source
-    released  rows of the release, those with the marker among them
-    marked    rows of the release that hold the marker
-    feasible  whether the policy would let the scheme be released; None where it asks for nothing
-    shortfalls  what the scheme does not hold of the policy's requirements, a sentence each
+    released  rows of the release, including those with the marker
+    marked    rows of the release with the marker
+    feasible  whether the policy would let the scheme be released; None without requirements
+    shortfalls  the policy's requirements that the scheme violates, one sentence each
     """
 
     rows: int
@@ -78,7 +78,7 @@ class Utility:
         )
 
     def tables(self) -> list[Table]:
-        """What is shown: random queries, own queries, and accuracy, as far as there are any."""
+        """The tables to show: random queries, own queries and accuracy, as far as present."""
         workload = self.workload
         asked = f"{workload.queries:,} random counts"
         found: list[Table] = [
@@ -103,7 +103,7 @@ class Utility:
         ]  # fmt: skip
 
     def summary(self) -> str:
-        """How much of the source is released, in one line."""
+        """Says in one line how many rows of the source are released."""
         text = f"{self.released:,} of {self.rows:,} rows are released"
         return f"{text}, {self.marked:,} of them with the marker" if self.marked else text
 
@@ -144,7 +144,7 @@ def _of_accuracy(found: Accuracy) -> Table:
 
 
 def format_share(value: float | None) -> str:
-    """A share or a relative error; – where there is none."""
+    """A share or a relative error; – if it is undefined."""
     return "–" if value is None else f"{value:.2%}"
 
 
@@ -161,7 +161,7 @@ _AS_THEY_ARE = (Role.SENSITIVE, Role.LABEL, Role.INSENSITIVE)
 
 
 class Assessment:
-    """What to find out about releases of a source; wrong arguments are refused at once.
+    """The questions about releases of a source; wrong arguments are refused at once.
 
     `queries` random COUNTs are estimated from the classes of a release. `sql` are SELECTs that
     return one number from the table `data`. `target` is the column that a `model` predicts;
@@ -253,7 +253,7 @@ class Assessment:
     def _accuracy(
         self, histogram: Histogram, classes: ReleasedClasses
     ) -> tuple[Accuracy | None, list[str]]:
-        """The accuracy of the target; or why it is missing where only the policy names it."""
+        """The accuracy for the target, or why it is missing if only the policy names the target."""
         column = self._target or self._policy.label
         if column is None:
             return None, []
@@ -281,7 +281,7 @@ class Assessment:
 
 
 def order_to_assess(policy: Policy, source: Source, scheme: Scheme) -> Order:
-    """What a release consists of; without required privacy, every row."""
+    """The release to assess; without required privacy it has every row."""
     if policy.section.privacy is not None:
         return order_of(policy, source, scheme)
     partitions = zip(scheme.columns, scheme.partitions, strict=True)

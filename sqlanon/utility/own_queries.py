@@ -1,4 +1,4 @@
-"""Somebody's own aggregates, on the source and on the reconstruction of its release."""
+"""The user's own aggregates, on the source and on the reconstruction of its release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXAMPLE = f"SELECT AVG(age) FROM {TABLE}"
 
 @dataclass(frozen=True)
 class OwnQuery:
-    """One SELECT, as it was written and as it was understood; numbered from 1."""
+    """One SELECT, as text and parsed; numbered from 1."""
 
     number: int
     text: str
@@ -38,7 +38,7 @@ class OwnQuery:
 
 @dataclass(frozen=True)
 class Answer:
-    """A query with what it yields; `release` is None where that is NULL, NaN or infinite."""
+    """A query with its two results; a `release` of None is NULL, NaN or infinite."""
 
     sql: str
     source: Number
@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def relative_error(self) -> float | None:
-        """|release − source| / |source|; None where there is no such number."""
+        """|release − source| / |source|; None if it is undefined."""
         if self.release is None:
             return None
         difference = abs(Fraction(self.release) - Fraction(self.source))
@@ -64,7 +64,7 @@ class Answer:
 
 
 def statements_in(texts: Sequence[str], dialect: str) -> list[OwnQuery]:
-    """The SELECTs in some texts, in which semicolons part them."""
+    """The SELECTs in some texts, separated by semicolons."""
     found: list[OwnQuery] = []
     for text in texts:
         before = len(found)
@@ -76,7 +76,7 @@ def statements_in(texts: Sequence[str], dialect: str) -> list[OwnQuery]:
 
 
 def parts_of(text: str, number: int, dialect: str) -> Iterator[str]:
-    """The statements of a text, which semicolons part; `number` is that of the first."""
+    """The statements of a text, separated by semicolons; `number` is that of the first."""
     try:
         tokens = sqlglot.tokenize(text, dialect=dialect)
     except sqlglot.TokenError:
@@ -108,7 +108,7 @@ def _parsed(text: str, number: int, dialect: str) -> exp.Query:
 
 
 def answer(engine: Engine, statement: OwnQuery, source: exp.Expr, release: Sql) -> Answer:
-    """Runs a query on both: a relation, and the rows that the SELECT `release` yields."""
+    """Runs a query on the source relation and on the rows of the SELECT `release`."""
     where = f"query {statement.number}"
     tables = [*source.find_all(exp.Table), *statement.query.find_all(exp.Table)]
     name = unlike("sqlanon_table", {table.name.lower() for table in tables})
@@ -131,7 +131,7 @@ def answer(engine: Engine, statement: OwnQuery, source: exp.Expr, release: Sql) 
 
 
 def unlike(wanted: str, taken: Collection[str]) -> str:
-    """A name that no other one begins with."""
+    """A name that is no prefix of another one."""
     while any(name.startswith(wanted) for name in taken):
         wanted += "_"
     return wanted

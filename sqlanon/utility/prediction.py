@@ -1,7 +1,7 @@
-"""How well a model predicts a column: learned from the release, and from the source.
+"""Compares how well a model predicts a column if it learns from the release or the source.
 
 Needs scikit-learn, the extra `utility`. Both models are tested on the same rows of the source,
-which the one sees by their groups and the other by their atoms.
+one on their groups and the other on their atoms.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from sqlanon.utility.released_classes import Flags, ReleasedClasses, generalized
 MODELS = ("logistic", "forest")
 FOLDS = 5
 MOST_LABELS = 100
-"""A column of more values is no class, but a number or a name."""
+"""A column of more values is no label, but a number or a name."""
 MOST_ROWS = 100_000
-"""Of more rows a part is drawn: models take long, and the figure would be the same."""
+"""From more rows, this many are drawn: models take long, and the figure would be the same."""
 MOST_CELLS = 10**8
-"""A full matrix has at most so many cells: 400 megabytes."""
+"""The most cells of a full matrix: 400 megabytes."""
 
 MISSING = 'scikit-learn is not installed; install it with: pip install "sqlanon[utility]"'
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Shares of rows that are predicted rightly, cross-validated.
+    """Shares of rows that are predicted correctly, cross-validated.
 
     original  by a model that learned from the source
     released  by one that learned from the release
@@ -62,7 +62,7 @@ class Labelled:
 
     @classmethod
     def of(cls, target: str, facet: Facet, seed: int) -> Labelled:
-        """All rows that have a value, in an order that the data alone decide."""
+        """All rows that have a value, in an order that depends on the data alone."""
         tally = facet.tally
         assert tally.values is not None
         order = np.lexsort([tally.values, *tally.codes.T[::-1]])
@@ -87,9 +87,9 @@ def accuracy(
     seed: int = 1,
     on_fold: Callable[[int], None] | None = None,
 ) -> Accuracy:
-    """Trains and tests on the same folds; `on_fold` hears which one is begun.
+    """Trains and tests on the same folds; calls `on_fold` at the beginning of each.
 
-    What the release leaves out or marks is not learned from, but it is tested on.
+    Rows that the release leaves out or marks are tested on but not learned from.
     """
     if model not in MODELS:
         raise UtilityError(f"there is no model {model!r}; choose {' or '.join(MODELS)}")
@@ -128,7 +128,7 @@ def accuracy(
 
 
 def folds(labels: Codes, seed: int) -> Codes:
-    """The fold of each row; every value of the target is spread evenly over them."""
+    """The fold of each row; every value of the target is spread evenly over the folds."""
     shuffled = np.random.default_rng(seed).permutation(len(labels))
     order = shuffled[np.argsort(labels[shuffled], kind="stable")]
     found = np.empty(len(labels), dtype=np.int32)
@@ -156,7 +156,7 @@ def _one_hot(codes: Codes, sizes: list[int]) -> Any:
 
 
 def _right(features: Any, labels: Codes, train: Flags, test: Flags, model: str, seed: int) -> int:
-    """How many rows of the test a model predicts rightly."""
+    """The number of test rows that a model predicts correctly."""
     learned = labels[train]
     if not len(learned):
         return 0  # nothing to learn from, and so nothing to say

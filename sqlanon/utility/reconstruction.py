@@ -1,9 +1,8 @@
-"""A release as its readers may fill it in again: a value of its group in every cell.
+"""Reconstructs a release with a random value of its group in every cell.
 
-First an atom of the group is drawn, each as likely as the others, then a value of the atom. So
-the reconstruction assumes what the estimates of a workload assume. What is drawn depends on the
-seed, the column and the number of the row in the order of all released columns; rows of the same
-number are the same whatever the order of the source was.
+First an atom of the group is drawn, all equally likely, then a value of the atom: the same
+assumption as in the estimates of a workload. The draw depends on the seed, the column and the
+number of the row in the order of all released columns, so not on the order of the source.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _KEY = "of no release"
 
 _MOST_STEPS = 2**62
 _MOST_PLACES = 18
-"""More steps, or digits after the point, and the engine's numbers would overflow."""
+"""With more steps, or digits after the point, the engine's numbers would overflow."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def _atoms(item: Generalized, unit: int | Decimal) -> list[tuple[exp.Expr, exp.E
 
 
 def _unit(item: Generalized) -> int | Decimal:
-    """How far apart the numbers are that may be drawn from an interval."""
+    """The distance of neighbouring numbers that may be drawn from an interval."""
     domain = item.column.domain
     if not isinstance(domain, IntervalDomain) or domain.kind not in (Kind.INTEGER, Kind.DECIMAL):
         return 1
@@ -187,7 +186,7 @@ def _unit(item: Generalized) -> int | Decimal:
 
 
 def _steps(low: object, high: object, unit: int | Decimal, *, closed: bool) -> int | float:
-    """How many values an interval has, or its width where they are without number."""
+    """The number of values in an interval, or its width if they are infinitely many."""
     if isinstance(low, float) and isinstance(high, float):
         return high - low
     if isinstance(low, dt.datetime) and isinstance(high, dt.datetime):
@@ -198,13 +197,13 @@ def _steps(low: object, high: object, unit: int | Decimal, *, closed: bool) -> i
 
 
 def _typed(value: exp.Expr, item: Generalized, engine: Engine) -> exp.Expr:
-    """A value in the type of the source, or in that of a release where it is another one."""
+    """A value in the type of the source, or in that of a release if it differs."""
     plain = released_type(item.type, engine.dialect)
     return exp.cast(value, plain or exp.DataType.build(item.type, dialect=engine.dialect))
 
 
 def _ordered(item: Item, recipe: Order) -> exp.Expr:
-    """A released column as rows are ordered by it: texts that differ are told apart."""
+    """A released column for ORDER BY: texts are compared exactly."""
     column = exp.column(item.name, quoted=True)
     if isinstance(item, Generalized):
         return exact(column) if is_text(item, recipe) else column

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from sqlanon.counting import Counted, encode
-from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen, cells
+from sqlanon.domain import Codes, Generalized, Ints, Output, Scheme, Unseen
 from sqlanon.engines import Engine
 from sqlanon.errors import EngineError
 from sqlanon.release import Order, compile_classes, keeps_values
@@ -25,8 +25,8 @@ class ReleasedClasses:
     """The released classes with their rows.
 
     groups  a row per class, a column per quasi-identifier in the order of the scheme: the number
-            of the group. One number more than there are groups stands for the whole domain: so
-            much the marker of a suppressed row says
+            of the group. The number after the last group is the whole domain, for the marker of
+            suppressed rows
     """
 
     scheme: Scheme
@@ -40,7 +40,7 @@ class ReleasedClasses:
         return np.asarray((self.groups == whole).any(axis=1))
 
     def hold(self, codes: Codes) -> Flags:
-        """Which atom tuples are released by their groups, neither left out nor marked."""
+        """Which atom tuples are released with their groups, neither left out nor marked."""
         wanted = generalized(self.scheme, codes)
         released = self.groups[~self.is_marked]
         _, number = np.unique(np.concatenate([released, wanted]), axis=0, return_inverse=True)
@@ -58,7 +58,7 @@ def generalized(scheme: Scheme, codes: Codes) -> Codes:
 
 
 def by_labels(recipe: Order) -> Order:
-    """The recipe with every group written by its label, from which the group can be told."""
+    """The recipe with every group written by its label, which identifies the group."""
     items = tuple(
         replace(item, output=Output.LABEL) if isinstance(item, Generalized) else item
         for item in recipe.items
@@ -69,7 +69,7 @@ def by_labels(recipe: Order) -> Order:
 def released_classes(
     engine: Engine, recipe: Order, scheme: Scheme, *, guarded: bool = False
 ) -> ReleasedClasses:
-    """The classes that a release of this recipe has; it is not built.
+    """Counts the classes of a release of this recipe without building it.
 
     The scheme must cover the values of the source. `guarded` as for `compile_release`.
     """
@@ -89,8 +89,8 @@ def released_classes(
 
 def groups_by_label(item: Generalized, recipe: Order) -> list[tuple[object, int, int, int]]:
     """Label, number, first atom and size of each group; last the marker, if rows may have it."""
-    labels: Sequence[object] = [label for (label,) in cells(item)]
-    runs = item.partition.runs
+    labels: Sequence[object] = [label for (label,) in item.cells]
+    runs = item.runs
     found = [
         (label, number, start, stop - start)
         for number, (label, (start, stop)) in enumerate(zip(labels, runs, strict=True))

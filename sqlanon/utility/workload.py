@@ -1,8 +1,8 @@
-"""Random COUNT queries, answered on a release as its readers would, and on the source.
+"""Answers random COUNT queries on the source, and on a release as its readers would.
 
-A reader knows of a row only its group in every column, and takes the atoms of a group for
-equally likely and the columns for independent: the row counts as the product of the shares
-that the query has of its groups.
+A reader knows only the group of a row in every column, and assumes that the atoms of a group are
+equally likely and the columns independent: the row counts as the product over the columns of the
+share of its group that the query includes.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from sqlanon.errors import UtilityError
 from sqlanon.utility.released_classes import Flags, ReleasedClasses
 
 MOST_VALUES = 3
-"""How many values of a category a query lists at most."""
+"""The most values of a category that a query lists."""
 
 Query = dict[int, Flags]
-"""By number of a column the atoms that the query takes; other columns are free."""
+"""The atoms that the query includes, by number of the column; other columns are free."""
 
 
 @dataclass(frozen=True)
 class Workload:
     """The relative errors |estimate − count| / count of random COUNT queries.
 
-    columns    by query the columns that it speaks of
-    counts     by query the rows of the source that it takes, at least one
-    estimates  by query what a reader of the release makes of it
+    columns    by query the columns of its conditions
+    counts     by query the matching rows of the source, at least one
+    estimates  by query the count that a reader of the release estimates
     """
 
     seed: int
@@ -61,7 +61,7 @@ class Workload:
         return math.fsum(self.errors) / self.queries
 
     def quantile(self, share: float) -> float:
-        """The error that this share of the queries does not exceed, between two by their place."""
+        """The error that this share of the queries does not exceed, interpolated between two."""
         return float(np.quantile(np.array(self.errors), share))
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def workload(
     seed: int,
     on_query: Callable[[int], None] | None = None,
 ) -> Workload:
-    """Draws so many queries and answers them; `on_query` hears how many are answered."""
+    """Draws queries and answers them; calls `on_query` with the number answered so far."""
     if number < 1:
         raise UtilityError(f"{number} random queries are asked for; take at least 1")
     codes, rows = in_order(histogram.tally.codes, histogram.tally.rows)
@@ -99,7 +99,7 @@ def workload(
 
 
 def in_order(codes: Codes, rows: Ints) -> tuple[Codes, Ints]:
-    """Entries of a tally in an order that the data alone decide: engines return any."""
+    """Entries of a tally in an order that depends on the data alone, not on the engine."""
     order = np.lexsort(codes.T[::-1])
     return np.asfortranarray(codes[order]), rows[order]  # column by column, as they are read
 
@@ -117,7 +117,7 @@ def draw_queries(
 
 
 def _around(column: Column, atom: int, rng: np.random.Generator) -> Flags:
-    """Atoms with this one among them: a range where the domain has an order, else a few."""
+    """Atoms that include this one: a range if the domain has an order, else a few."""
     width, taken = column.domain.width, np.zeros(column.size, dtype=bool)
     if atom == width:  # NULL lies in no range
         taken[atom] = True
@@ -133,7 +133,7 @@ def _around(column: Column, atom: int, rng: np.random.Generator) -> Flags:
 
 
 def count_rows(query: Query, codes: Codes, rows: Ints) -> int:
-    """The rows of the source that the query takes."""
+    """The rows of the source that match the query."""
     left = np.arange(len(rows))
     for j, taken in query.items():
         left = left[taken[codes[:, j][left]]]
@@ -141,7 +141,7 @@ def count_rows(query: Query, codes: Codes, rows: Ints) -> int:
 
 
 def estimate(query: Query, classes: ReleasedClasses) -> float:
-    """The rows that a reader of the release expects it to take."""
+    """The number of matching rows that a reader of the release expects."""
     left = np.arange(len(classes.rows))
     shares = np.ones(len(left))
     for j, taken in query.items():

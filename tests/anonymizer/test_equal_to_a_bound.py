@@ -35,9 +35,7 @@ from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, Rec
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
 from sqlanon.release.certificate.document import ModelEntry
-from sqlanon.release.certificate.model_entries import model_of
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import MeasuredColumn, Order
 
 # Of 1,024 people 513 have 1 and 511 have 2; in the other class it is the other way round.
@@ -159,4 +157,4 @@ def test_a_certificate_with_a_bound_below_all_others() -> None:
     with pytest.raises(
         CertificateError, match=r"privacy\.models: delta_disclosure\.delta is 1e-12"
     ):
-        model_of(certified(1e-12, 0.0))
+        certified(1e-12, 0.0).model()

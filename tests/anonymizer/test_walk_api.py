@@ -15,8 +15,7 @@ from small_table import SCHEME, changed, write_folder
 
 import sqlanon
 from sqlanon.errors import ArgumentError, NoSolutionError, SearchError
-from sqlanon.search.walk.reference_direction import Walk
-from sqlanon.search.walk.steps import Step, Visit
+from sqlanon.search.walk.reference_direction import Step, Visit, Walk
 
 PYTHON = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 SEARCH = {"method": "reference-direction", "points": 2}
@@ -169,12 +168,3 @@ def test_every_member_is_described(kind: type, heading: str) -> None:
     (section,) = (part for part in parts if part.startswith(f"{heading}"))
     members = {name for name in [*dir(kind), *kind.__annotations__] if not name.startswith("_")}
     assert not [name for name in members if not re.search(rf"`{name}\b", section)]
-
-
-def test_the_former_names_warn(anonymizer: sqlanon.Anonymizer) -> None:
-    with pytest.warns(DeprecationWarning, match=r"explore\(\) is now walk\(\)") as caught:
-        walk = anonymizer.explore(seed=3)
-    assert caught[0].filename == __file__
-    walk.step()
-    with pytest.warns(DeprecationWarning, match=r"explored\(\) is now walked\(\)"):
-        assert anonymizer.explored(walk).solutions

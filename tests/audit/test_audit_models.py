@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_oracle import Shares
 
-from sqlanon.audit.audit_result import Audit, Satisfies, judge
+from sqlanon.audit.audit_result import Audit, CheckResult, Satisfies
 from sqlanon.audit.auditor import Auditor, audit
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.domain.hierarchy import Hierarchy
@@ -216,7 +216,7 @@ def test_words_about_what_fails() -> None:
         DeltaDisclosure("ill", 0.5),
         AlphaAnonymity("ill", 0.6),
     ]
-    result = judge(audited(case, None, models), [Satisfies(model) for model in models])
+    result = CheckResult(audited(case, None, models), [Satisfies(model) for model in models])
     # In the whole flu has 3/4 and gout 1/4; in x flu has 1, in y both have 1/2.
     assert result.violations == (
         "distinct l = 2 on 'ill': the worst class has 1; 1 of 2 classes violate it; 2 of 4 rows "
@@ -240,7 +240,7 @@ def test_a_bound_that_must_not_be_reached() -> None:
     # c = 1 exactly: r_1 = r_2. And a number that only differs far behind the point.
     case = Case(pa.table({"a": [1, 1], "ill": ["x", "y"]}), ["a"], None, ["ill"])
     strict, near = RecursiveDiversity("ill", 1.0, 2), EntropyDiversity("ill", 2.00000001)
-    result = judge(audited(case, None, [strict, near]), [Satisfies(strict), Satisfies(near)])
+    result = CheckResult(audited(case, None, [strict, near]), [Satisfies(strict), Satisfies(near)])
     one, two = result.violations
     assert "the worst class has 1, which is not below it; 1 of 1 class" in one
     assert "the worst class has 2; 1 of 1 class" in two

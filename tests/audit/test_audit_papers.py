@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from sqlanon.audit.audit_result import Audit, Satisfies, judge
+from sqlanon.audit.audit_result import Audit, CheckResult, Satisfies
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.domain.hierarchy import Hierarchy
@@ -81,7 +81,7 @@ def test_the_table_of_the_paper() -> None:
     assert salary.t_ordered == pytest.approx(0.167, abs=0.0005)
     assert disease.t_hierarchical == pytest.approx(8 / 27)
     assert (salary.t_hierarchical, disease.t_ordered) == (None, None)
-    result = judge(found, [Satisfies(model) for model in models])
+    result = CheckResult(found, [Satisfies(model) for model in models])
     assert [each.holds(found) for each in result.required] == [True, True, False, False]
     for zip_code, distance in (("4767*", 7), ("4790*", 8), ("4760*", 5)):
         whole = open_source(data=CLOSE)
@@ -176,7 +176,7 @@ def test_the_homogeneous_class() -> None:
     assert (condition.fewest_values, condition.entropy_l, condition.largest_share) == (1, 1.0, 1.0)
     assert math.isinf(condition.recursive_c)
     assert math.isinf(condition.delta)
-    assert judge(found, [Satisfies(two)]).violations == (
+    assert CheckResult(found, [Satisfies(two)]).violations == (
         "distinct l = 2 on 'condition': the worst class has 1; 1 of 3 classes violate it; 4 of 12 "
         "rows are in them",
     )

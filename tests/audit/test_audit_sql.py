@@ -17,13 +17,12 @@ import pytest
 from golden_files import assert_golden
 from sqlglot import exp
 
-from sqlanon.audit.auditor import audit
+from sqlanon.audit.auditor import Population, audit
 from sqlanon.audit.column_findings import (
     column_findings,
     rows_unique_over,
     rows_unique_over_each,
 )
-from sqlanon.audit.people import Population
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.audit.staged_release import Expected, pseudonym_problems, verify_release
@@ -109,11 +108,11 @@ MD5_OF_BOB = hashlib.md5(b"Bob").hexdigest()
 # The name of a golden file, the words its statement begins with, and the answer.
 CASES: dict[str, tuple[str, list[tuple]]] = {
     # n_rows, n_people, n_classes
-    "classes": ("one row per size that a class has", [(1, 1, 1), (3, 3, 1)]),
-    "classes_of_people": ("one row per size that a class has", [(1, 1, 1), (3, 2, 1)]),
+    "classes": ("the number of classes", [(1, 1, 1), (3, 3, 1)]),
+    "classes_of_people": ("the number of classes", [(1, 1, 1), (3, 2, 1)]),
     # the size of the smallest class of Ann, and of Bob
-    "people": ("how many people are in no smaller one", [(1, 1), (2, 1)]),
-    "unnamed": ("those that do not say whose they are", [(4, 0)]),
+    "people": ("people whose smallest class has it", [(1, 1), (2, 1)]),
+    "unnamed": ("of rows without a subject", [(4, 0)]),
     # class, is_class, value, people, rows
     "values_of_classes": (
         "one row per class and value",
@@ -125,8 +124,8 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
         [(1, 0, "flu", 2, 2), (1, 0, None, 1, 1), (1, 1, None, 2, 3),
          (2, 0, "flu", 1, 1), (2, 1, None, 1, 1)],
     ),
-    "values_of_table": ("how many people have it", [("flu", 2), (None, 1)]),
-    "values_of_a_float": ("how many people have it", [("0.0", 3), ("nan", 1)]),
+    "values_of_table": ("the people with that value; NULL", [("flu", 2), (None, 1)]),
+    "values_of_a_float": ("the people with that value; NULL", [("0.0", 3), ("nan", 1)]),
     "all_people": ("one row: its people", [(2,)]),
     "labelled_classes": (
         "one row per class, its values as text",
@@ -146,13 +145,13 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     "values_of_columns": (
         "one row per column", [(0, 1, 3, 0, 9, *[0] * 7), (1, 2, 4, 1, *[0] * 8)],
     ),
-    "unique_rows": ("the rows whose combination", [(0, 1)]),
+    "unique_rows": ("rows whose combination", [(0, 1)]),
     # one row has no age; one Ann has none, and Bob is alone
-    "unique_rows_of_lists": ("the rows whose combination", [(0, 1), (1, 2)]),
+    "unique_rows_of_lists": ("rows whose combination", [(0, 1), (1, 2)]),
     # value, rows, of which marked
-    "held_values": ("per distinct value of one of its columns", [(0.0, 3, 0), ("nan", 1, 0)]),
+    "held_values": ("per distinct value of one column, or pair", [(0.0, 3, 0), ("nan", 1, 0)]),
     "held_pairs": (
-        "per distinct value of one of its columns", [("Rome", 24, 3, 0), ("rome", None, 1, 1)],
+        "per distinct value of one column, or pair", [("Rome", 24, 3, 0), ("rome", None, 1, 1)],
     ),
     # of 0.0 two rows have the flu and one NULL, of NaN one has the flu
     "majority": ("the most frequent label of their class", [(3,)]),
@@ -162,11 +161,11 @@ CASES: dict[str, tuple[str, list[tuple]]] = {
     "pseudonyms": ("distinct pseudonyms", [(2, 0, 2, 0)]),
     "pseudonyms_of_people": ("distinct pseudonyms", [(2, 2, 2, 0)]),
     # rows, those that are unique, and the sums
-    "fingerprint": ("rows' hashes their sums", [(4, 1, *sums(*TEXTS))]),
-    "fingerprint_1": ("rows' hashes their sums", [(4, 1, *sums(*TEXTS_1))]),
-    "fingerprint_by_rows": ("rows' hashes their sums", [(4, 0, *sums(*TEXTS))]),
+    "fingerprint": ("quarter of the rows'", [(4, 1, *sums(*TEXTS))]),
+    "fingerprint_1": ("quarter of the rows'", [(4, 1, *sums(*TEXTS_1))]),
+    "fingerprint_by_rows": ("quarter of the rows'", [(4, 0, *sums(*TEXTS))]),
     # three rows have the values of Ann alone, one has those of Bob alone
-    "fingerprint_of_people": ("rows' hashes their sums", [(4, 4, *sums(*3 * ["3:Ann"], "3:Bob"))]),
+    "fingerprint_of_people": ("quarter of the rows'", [(4, 4, *sums(*3 * ["3:Ann"], "3:Bob"))]),
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 from pycanon.anonymity.utils import aux_anonymity
 
-from sqlanon.audit.audit_result import Audit, KAnonymity, judge
+from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity
 from sqlanon.audit.auditor import audit
 from sqlanon.audit.class_sizes import Spread
 from sqlanon.audit.column_findings import rows_unique_over
@@ -166,9 +166,9 @@ def test_two_thousand_people_with_six_rows_each() -> None:
         )
         source = open_source(connection=connection, table="visits")
         rows, people = audit(source, ["zip"]), audit(source, ["zip"], subject="person")
-    assert judge(rows, [KAnonymity(6)]).holds
+    assert CheckResult(rows, [KAnonymity(6)]).holds
     assert (people.rows, people.people, people.k) == (12_000, 2_000, 1)
-    result = judge(people, [KAnonymity(2)])
+    result = CheckResult(people, [KAnonymity(2)])
     assert not result.holds
     assert result.violations == (
         "k is 1, required 2: 2,000 of 2,000 classes have fewer than 2 people; "
@@ -226,7 +226,7 @@ def test_an_empty_table() -> None:
         found = audited(empty, "a", subject=subject, sensitive=["a"])
         assert (found.rows, found.people, found.k, found.classes) == (0, 0, 0, 0)
         assert (found.risk.highest, found.risk.marketer, found.spread.average) == (0, 0, 0)
-        result = judge(found, [KAnonymity(1)])
+        result = CheckResult(found, [KAnonymity(1)])
         assert result.violations == ("the table has no rows, so k = 1 cannot be shown",)
         assert str(result)
 

@@ -13,10 +13,9 @@ from audit_oracle import Case, cases, key
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.audit.audit_result import Satisfies, judge
-from sqlanon.audit.auditor import audit
+from sqlanon.audit.audit_result import CheckResult, Satisfies
+from sqlanon.audit.auditor import Population, audit
 from sqlanon.audit.class_sizes import ClassSize, zayatz
-from sqlanon.audit.people import Population
 from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
@@ -50,7 +49,7 @@ def test_by_hand(source: Source, population: Population) -> None:
     assert risk.marketer == pytest.approx((2 / 4 + 1 / 2 + 1) / 4)
     assert found.uniques is not None
     assert (found.uniques.sample, found.uniques.population_size) == (2, 7)
-    assert judge(found, [Satisfies(model)]).violations == (
+    assert CheckResult(found, [Satisfies(model)]).violations == (
         "k-map k = 3: the worst class has 0; 2 of 3 classes violate it; 2 of 4 rows are in them",
     )
     document = found.to_dict()["risk"]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
+from sqlanon.audit.auditor import Population
 from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.audit.staged_release import Expected, Facts, verify_release
 from sqlanon.domain.hierarchy import Hierarchy
@@ -111,9 +112,9 @@ def test_a_population(staged: duckdb.DuckDBPyConnection) -> None:
         "v (town, who)"
     )
     two = (KMap(None, 2),)
-    assert verified(staged, models=two, population=exp.to_table("everyone")).holds
-    other = open_source(connection=staged, table="everyone")
-    found = verified(staged, models=two, population=other, population_subject="who")
+    everyone = open_source(connection=staged, table="everyone")
+    assert verified(staged, models=two, population=Population(everyone)).holds
+    found = verified(staged, models=two, population=Population(everyone, "who"))
     assert found.problems == (
         "k-map k = 2: the worst class has 1; 1 of 2 classes violate it; 4 of 8 rows are in them",
     )

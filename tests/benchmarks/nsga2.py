@@ -28,7 +28,7 @@ from sqlanon.metrics.measurement import DIGITS
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
 from sqlanon.search.fronts import bits_of
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 

@@ -35,8 +35,8 @@ from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor.genitor import GenitorSettings, genitor
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.genitor import GenitorSettings, genitor
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
 from sqlanon.search.problem import Problem, exact_loss
 

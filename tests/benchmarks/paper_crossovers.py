@@ -20,7 +20,7 @@ from runs import NO_BIAS, Kept, Row, Run
 
 from sqlanon.domain.histogram import Histogram
 from sqlanon.search.auto import AutoSettings, auto
-from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.splits import Splits
 
 K = 15

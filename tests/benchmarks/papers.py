@@ -2,7 +2,8 @@
 
     python tests/benchmarks/papers.py [--json] [--quick] [--only nsga2|genitor]
                                       [--figures 2|3|4|5 ...] [--seeds N]
-                                      [--auto-evaluations N] [--trials N] [--brood N]
+                                      [--auto-evaluations N] [--until-best]
+                                      [--trials N] [--brood N]
                                       [--keep FILE] [--pictures FOLDER]
 
 nsga2: Figures 2 to 5 of Dewri et al. (TKDE; 1 to 4 at GECCO 2009), beside each the answer of
@@ -42,6 +43,7 @@ def main() -> None:
         if options.auto_evaluations:
             budget = replace(wishes.auto, evaluations=options.auto_evaluations)
             wishes = replace(wishes, auto=budget)
+        wishes = replace(wishes, until_best=options.until_best)
         preferences = paper_preferences.Experiments(wishes, note, kept).run()
         result["nsga2"] = preferences
         text += [*paper_preferences.lines(preferences), ""]
@@ -71,6 +73,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, help="of NSGA-II and auto (2)")
     parser.add_argument(
         "--auto-evaluations", type=int, help="after which auto ends in the NSGA-II part"
+    )
+    parser.add_argument(
+        "--until-best", action="store_true", help="end runs of auto at the best answer known"
     )
     parser.add_argument("--trials", type=int, help="of every GENITOR setting (15)")
     parser.add_argument("--brood", type=int, help="offspring that are scored together (20)")

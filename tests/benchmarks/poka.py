@@ -30,8 +30,7 @@ from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
-from sqlanon.search.lattice.optimal import OptimalSettings, optimal
+from sqlanon.search.lattice.exact import FrontSettings, OptimalSettings, exhaustive, front, optimal
 from sqlanon.search.lattice.poka import PokaSettings, poka
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem, exact_loss

@@ -84,6 +84,37 @@ class Kept:
 
 NO_BIAS = Preference(loss=0.2, bias=1e9)
 """A preference under which bias does not count: ach is NWP times a number close to 1."""
+BEST_KNOWN = {
+    ("wv1", 2, 0.2, 1.0): 0.294025131,
+    ("wv1", 5, 0.2, 1.0): 0.343574744,
+    ("wv1", 10, 0.2, 1.0): 0.388718591,
+    ("wv1", 25, 0.2, 1.0): 0.423489022,
+    ("wv1", 50, 0.2, 1.0): 0.448944730,
+    ("wv1", 100, 0.2, 1.0): 0.499903611,
+    ("wv1", 5, 0.2, 0.1): 0.142645922,
+    ("wv2", 5, 0.2, 0.1): 0.088415042,
+    ("wv3", 5, 0.2, 0.1): 0.084845003,
+    ("wv4", 5, 0.2, 0.1): 0.104046523,
+    ("wv5", 5, 0.2, 0.1): 0.098245879,
+    ("wv2", 5, 0.2, 1.0): 0.221036721,
+    ("wv2", 5, 0.2, 0.5): 0.189460010,
+    ("wv2", 5, 0.2, 0.05): 0.053049484,
+    ("wv2", 5, 0.2, 0.01): 0.025736,
+    ("taxonomic, 15,000 rows", 15, 0.2, NO_BIAS.bias): 0.278321887,
+}
+"""The least ach that any run of any search has found, by table, k_pref, and preferred NWP and
+NECD."""
+
+
+def good_enough(table: str, k: int, preference: Preference, gap: float) -> float | None:
+    """The ach that is so far above the best known one of a problem, if one is known."""
+    known = best_known(table, k, preference)
+    return None if np.isinf(known) else known * (1 + gap)
+
+
+def best_known(table: str, k: int, preference: Preference) -> float:
+    """The best known ach of a problem; infinite if none is known."""
+    return BEST_KNOWN.get((table, k, preference.loss, preference.bias), np.inf)
 
 
 def problem_of(evaluator: Evaluator, k: int, preference: Preference, loss: str = "nwp") -> Problem:

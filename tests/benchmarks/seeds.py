@@ -1,12 +1,13 @@
 """A good answer from every seed: auto, and NSGA-II with the paper's settings beside it.
 
-    python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only k|weights|bias|taxonomic]
+    python tests/benchmarks/seeds.py [--json] [--seeds 10] [--only bias "weights wv5" ...]
                                      [--k 2 5 10 25 50 100] [--method auto|nsga2]
                                      [--effort default|thorough] [--until-good] [--keep FILE]
 
 Adult, nine contiguous columns. k: k_pref 2 to 100 at NWP 0.2, NECD 1.0. weights: five weight
 vectors at NWP 0.2, NECD 0.1. bias: weights wv2 at NWP 0.2 and NECD 1.0 to 0.01; 0.1 is among
-the weights. taxonomic: the GENITOR paper's experiment, where NSGA-II does not apply.
+the weights. taxonomic: the GENITOR paper's experiment, where NSGA-II does not apply. --only
+takes groups and single wishes.
 
 With --until-good a run ends once its answer is good: answers only get better, so it counts the
 same seeds in a quarter of the time.
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -29,37 +29,18 @@ import numpy as np
 from adult import nine_columns
 from paper_crossovers import EVERYTHING, K, Plan, histogram_of_rows, table_of
 from paper_preferences import LOSS_AND_BIAS, LOSS_ONLY, WEIGHTS
-from runs import NO_BIAS, Kept, Row, Run, Search
+from runs import NO_BIAS, Kept, Row, Run, Search, best_known, good_enough
 
 from sqlanon.domain.histogram import Histogram
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.auto import EFFORTS, AutoSettings, auto
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 
 TAXONOMIC = table_of(Plan.rows)
 """The GENITOR paper's table."""
 KS = (2, 5, 10, 25, 50, 100)
 GOOD, ENOUGH = 0.005, 0.9
 """How far above the best known ach an answer may be, and the share of seeds that must be good."""
-BEST_KNOWN = {
-    "k_pref 2": 0.294025131,
-    "k_pref 5": 0.343574744,
-    "k_pref 10": 0.388718591,
-    "k_pref 25": 0.423489022,
-    "k_pref 50": 0.448944730,
-    "k_pref 100": 0.499903611,
-    "weights wv1": 0.142645922,
-    "weights wv2": 0.088415042,
-    "weights wv3": 0.084845003,
-    "weights wv4": 0.104046523,
-    "weights wv5": 0.098245879,
-    "necd 1.0": 0.221036721,
-    "necd 0.5": 0.189460010,
-    "necd 0.05": 0.053049484,
-    "necd 0.01": 0.0257,
-    "taxonomic": 0.278321887,
-}
-"""The least ach that any run of any search has found for a wish."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +79,8 @@ def main() -> None:
     result: dict[str, Row] = {}
     for name, setting in chosen_settings(options.only, options.k).items():
         print(name, file=sys.stderr, flush=True)
-        enough = (
-            BEST_KNOWN[name] * (1 + GOOD) if options.until_good and name in BEST_KNOWN else None
-        )
+        problem = (setting.table, setting.k, setting.preference)
+        enough = good_enough(*problem, GOOD) if options.until_good else None
         runs = {
             method: [
                 kept.answer(
@@ -112,7 +92,7 @@ def main() -> None:
             if method in options.method and (method == "auto" or setting.table != TAXONOMIC)
         }
         found = [row["ach"] for rows in runs.values() for row in rows if row["feasible"]]
-        best = min([*found, BEST_KNOWN.get(name, math.inf)])
+        best = min([*found, best_known(*problem)])
         result[name] = {method: summary(rows, best) for method, rows in runs.items()}
     if options.json:
         print(json.dumps(result, indent=2))
@@ -126,11 +106,15 @@ def main() -> None:
     print(f"auto: {reached} of {len(shares)} wishes with {ENOUGH:.0%} of their answers good")
 
 
-def chosen_settings(only: str | None, ks: list[int]) -> dict[str, Setting]:
-    """The settings of a group, or all; `ks` are those of the group k."""
+def chosen_settings(only: list[str] | None, ks: list[int]) -> dict[str, Setting]:
+    """The settings of some groups and wishes, or all; `ks` are those of the group k."""
     groups = SETTINGS | {"k": {f"k_pref {k}": Setting(k=k) for k in ks}}
-    parts = groups.values() if only is None else [groups[only]]
-    return {name: setting for part in parts for name, setting in part.items()}
+    return {
+        name: setting
+        for group, wishes in groups.items()
+        for name, setting in wishes.items()
+        if only is None or {group, name} & {*only}
+    }
 
 
 @cache
@@ -189,7 +173,8 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--only", choices=tuple(SETTINGS), help="one group of settings")
+    wishes = tuple(dict.fromkeys(name for group in SETTINGS for name in (group, *SETTINGS[group])))
+    parser.add_argument("--only", choices=wishes, nargs="+", help="groups, or single wishes")
     parser.add_argument("--k", type=int, nargs="+", default=list(KS), help="of the group k")
     parser.add_argument(
         "--keep", type=Path, metavar="FILE", help="runs done, shared with papers.py"

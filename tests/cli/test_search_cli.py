@@ -18,7 +18,7 @@ from search_table import SETTINGS, without_time, write_search_folder
 from small_table import changed, without_further, write_folder
 
 import sqlanon
-from sqlanon.cli.output import console, front_table
+from sqlanon.cli.output import console, front_grid
 
 SEARCH = ("search", "policy.yml")
 
@@ -73,12 +73,12 @@ def test_the_table_of_a_long_front_is_a_selection(folder: Path) -> None:
         result = anonymizer.search()
     last = len(result.solutions) - 1
     assert result.chosen is not None
-    table = front_table(result, console(), 3)
-    marks, numbers = ([*column.cells] for column in table.columns[:2])
+    grid = front_grid(result, console(), 3)
+    marks, numbers, *_ = ([*column] for column in zip(*grid.rows, strict=True))
     assert numbers == [str(n) for n in sorted({0, round(last / 2), last, result.chosen})]
     assert marks[numbers.index(str(result.chosen))] == "→"
-    assert str(table.caption) == f"{len(numbers)} of {last + 1} solutions"
-    assert front_table(result, console()).row_count == last + 1
+    assert grid.notes == [f"{len(numbers)} of {last + 1} solutions"]
+    assert len(front_grid(result, console()).rows) == last + 1
 
 
 @pytest.mark.parametrize("method", SETTINGS)

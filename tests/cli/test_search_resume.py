@@ -116,8 +116,8 @@ def test_another_seed_or_preference_is_refused(run: Run, folder: Path) -> None:
         anonymizer.walk(document, seed=8)
     write_search_folder(folder, WALK, preference={"nwp": 0.3, "necd": 0.5})
     assert message(1, run(*RESUME)) == (
-        "error: walk.json: the walk was saved with the preference nwp 0.2, necd 1, and the "
-        "policy says nwp 0.3, necd 0.5; put the former into the policy, or start a new one"
+        "error: walk.json: the walk was saved with the preference nwp 0.2, necd 1, not "
+        "nwp 0.3, necd 0.5; put the former into the policy, or start a new one"
     )
 
 

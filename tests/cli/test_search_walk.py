@@ -21,10 +21,10 @@ from search_table import write_search_folder
 from small_table import changed, write_folder
 
 import sqlanon
-from sqlanon.cli.walk import step_table
+from sqlanon.cli.walk import step_grid
 from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
-from sqlanon.search.walk.steps import Step
+from sqlanon.search.walk.reference_direction import Step
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_a_step_of_a_large_table_fits_the_screen() -> None:
     scores = SimpleNamespace(k=large, classes=large, suppressed=large)
     step = Step(points[0], points, cast(Any, [0]), cast(Any, scores), points[:1], (0,) * 100)
     screen = Console(file=io.StringIO(), width=80)
-    table = step_table(step, "class_size", "variation")
+    table = step_grid(step, "class_size", "variation").table(screen)
     assert Measurement.get(screen, screen.options.update(width=200), table).maximum <= 80
     screen.print(table)
     shown = screen.file.getvalue()  # type: ignore[attr-defined]

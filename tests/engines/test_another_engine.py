@@ -47,7 +47,8 @@ from sqlanon.engines import (
 )
 from sqlanon.errors import EngineError, PublishError, VerificationError
 from sqlanon.policy.variables import expand
-from sqlanon.release import Order, Verbatim, remove_leftovers
+from sqlanon.release import Order, Verbatim
+from sqlanon.release.pending import remove_leftovers
 from sqlanon.release.target import make_plan
 
 KINDS = {"integer": Kind.INTEGER, "real": Kind.FLOAT, "text": Kind.TEXT, "": Kind.TEXT}

@@ -15,7 +15,7 @@ from sqlanon.counting import Origin
 from sqlanon.engines import Engine, open_engine
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.policy import parse_policy
-from sqlanon.release.released_places import open_to_publish
+from sqlanon.release.pipeline import open_to_publish
 
 LIMIT = "SELECT current_setting('memory_limit') AS it"
 GIVEN, SHOWN = "256MiB", "256.0 MiB"

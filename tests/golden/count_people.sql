@@ -1,7 +1,7 @@
 -- reads:  the source, which has several rows per subject
--- yields: one row per tuple of atoms and mover: people and rows; mover is NULL for the
---         subjects whose rows all share one tuple, and names each other subject; where a
---         collation takes texts for one subject, it is called by the first of its spellings
+-- yields: one row per tuple of atoms and mover: people and rows; mover is NULL for all
+--         subjects whose rows share one tuple, and names each other subject; if a collation
+--         treats several spellings as one subject, mover is the first of them
 WITH counted AS (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 0 OR "age" > 70 THEN -1 WHEN "age" >= 50 THEN 2 ELSE (CAST("age" AS BIGINT) - 0) // 25 END AS "q0",

@@ -1,6 +1,6 @@
 -- reads:  the source, which has several rows per subject
 -- yields: as count_people.sql, for each value of one further column (v0); a subject is
---         counted once for every value it has
+--         counted once for each of its values
 WITH counted AS (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 0 OR "age" > 70 THEN -1 WHEN "age" >= 50 THEN 2 ELSE (CAST("age" AS BIGINT) - 0) // 25 END AS "q0",

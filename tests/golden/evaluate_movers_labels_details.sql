@@ -1,6 +1,6 @@
 -- reads:  "masks_1", as subjects.sql;
 --         "masks_1_labels", one row per atom tuple and label: masks w0, w1, … and rows
--- yields: as subjects.sql, and how many rows are not of their class's majority label
+-- yields: as subjects.sql, and the number of rows without the majority label of their class
 -- params: as plain.sql; the two tables are never rolled up
 WITH candidates AS (
   SELECT
@@ -44,8 +44,8 @@ sizes AS (
 )
 -- reads:  the parts classes and sizes above
 -- yields: with is_class = 0 the sizes; with is_class = 1 each class that may be suppressed, its
---         key and its rows. Classes smaller than `below` may be, the smallest sizes first, while
---         the rows of all classes up to a size stay within `budget`
+--         key and its rows. These are classes smaller than `below`, smallest sizes first, as long
+--         as the rows of all classes up to a size stay within `budget`
 -- params: the last two: below, budget
 , smallest AS (
   SELECT candidate, size

@@ -1,5 +1,5 @@
 -- reads:  the source
--- yields: the values of one column that its declared range does not cover, most rows first
+-- yields: the values of one column outside its declared range, most frequent first
 SELECT
   CAST("age" AS TEXT) AS value,
   COUNT(*) AS n_rows

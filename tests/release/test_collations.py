@@ -13,8 +13,7 @@ from sqlanon.domain.column import Column
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Form
 from sqlanon.engines.protocol import Kind
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import release_text, statement_text
+from sqlanon.release.compile import compile_release, release_text, statement_text
 
 TABLE = exp.table_("t", quoted=True)
 FORMS = [Form.CASE, Form.JOIN]

@@ -25,7 +25,7 @@ from sqlanon.privacy.delta_disclosure import DeltaDisclosure
 from sqlanon.privacy.k_map import KMap
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.dialects import release_text, statement_text
+from sqlanon.release.compile import release_text, statement_text
 from sqlanon.release.order import MeasuredColumn, Verbatim
 from sqlanon.release.rows import compile_population
 

@@ -26,8 +26,7 @@ from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Form, Output
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import CompileError
-from sqlanon.release.compile import compile_release, compile_uncovered
-from sqlanon.release.dialects import release_text, statement_text
+from sqlanon.release.compile import compile_release, compile_uncovered, release_text, statement_text
 from sqlanon.release.order import Order, Pseudonym
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "release"

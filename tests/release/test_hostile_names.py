@@ -19,8 +19,8 @@ from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Mode
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_engine, open_for_publishing
+from sqlanon.release.export import rewrite_database
 from sqlanon.release.order import Order, Pseudonym, Verbatim
-from sqlanon.release.rewrite import rewrite_database
 from sqlanon.release.target import type_changes
 
 HOSTILE = [

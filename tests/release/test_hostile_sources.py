@@ -22,10 +22,9 @@ from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CompileError, SchemeError
 from sqlanon.privacy.l_diversity import DistinctDiversity
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import release_text, statement_text
+from sqlanon.release.compile import compile_release, release_text, statement_text
+from sqlanon.release.generalize import released
 from sqlanon.release.order import MeasuredColumn, Order, Pseudonym, Verbatim
-from sqlanon.release.released_values import released
 
 NAMES = ["generalized", "counted", "source", "people_map", "subject", "select", 'a"b', "x;--"]
 

@@ -14,9 +14,9 @@ import pytest
 from publish_cases import OLD_RELEASE, dump, listed, make, named, opened, publish, release
 
 from sqlanon.domain.presentation import Mode
+from sqlanon.release.export import rewrite_database
 from sqlanon.release.order import Order
 from sqlanon.release.pending import remove_leftovers
-from sqlanon.release.rewrite import rewrite_database
 
 # What the child runs: it kills itself when a certain stage is logged.
 CHILD = """

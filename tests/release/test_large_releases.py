@@ -15,8 +15,7 @@ from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Unseen
 from sqlanon.engines.protocol import Kind
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import Order
 
 ZIPS = [f"{number:05}" for number in range(40_000)]

@@ -17,8 +17,7 @@ from sqlanon.domain import Generalized
 from sqlanon.domain.partition import Partition
 from sqlanon.engines.protocol import Kind
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import MeasuredColumn
 
 LONGEST = 60

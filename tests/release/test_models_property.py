@@ -30,8 +30,7 @@ from sqlanon.privacy.k_map import KMap
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import MeasuredColumn, Order, Verbatim
 from sqlanon.release.rows import compile_population
 

@@ -20,8 +20,7 @@ from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Form
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import SchemeError
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import release_text
+from sqlanon.release.compile import compile_release, release_text
 
 AGE = Column(IntervalDomain.of_range("age", Kind.INTEGER, 0, 90, 30))
 SEEN = Column(ValueDomain("age", Kind.INTEGER, (17, 25, 40, 60, 90), True))

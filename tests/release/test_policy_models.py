@@ -18,7 +18,7 @@ from sqlanon.domain.scheme import Scheme
 from sqlanon.engines.protocol import Kind, Source
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.policy.policy import Policy, parse_policy
-from sqlanon.release.dialects import release_text
+from sqlanon.release.compile import release_text
 from sqlanon.release.order import header_of, order_of
 
 PEOPLE = """

@@ -24,7 +24,7 @@ from sqlanon.anonymizer import Anonymizer, load
 from sqlanon.release.compile import compile_release
 from sqlanon.release.order import order_of
 from sqlanon.release.rows import compile_population
-from sqlanon.search.nsga2.operators import random_population
+from sqlanon.search.nsga2 import random_population
 
 AGES = [20, 21, 25, 30, 31, 40, 41, 60, None]
 PAY = [0.5, 1.0, 2.5, 7.25, math.nan, None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import count
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -15,7 +14,6 @@ from publish_cases import (
     named,
     pseudonym,
     publish,
-    recipe,
     release,
     tables,
     town,
@@ -68,9 +66,7 @@ def test_the_key_is_in_no_message(
         assert caught.value.__cause__ is None
 
 
-def test_keys_are_checked(engine: DuckDBEngine) -> None:
-    with pytest.raises(PublishError, match="keys of pseudonyms are missing: key_1"):
-        publish(engine, release(age(), pseudonym()))
+def test_a_view_has_no_key(engine: DuckDBEngine) -> None:
     with pytest.raises(PublishError, match="a view has no place for the key"):
         publish(engine, release(age(), pseudonym(), keys={"key_1": SECRET}, mode=Mode.VIEW))
 
@@ -181,17 +177,6 @@ def test_a_column_of_one_group_needs_no_count(
     connection.sql("INSERT INTO people VALUES ('x', 99, 'Rome', 'flu')")
     published = publish(engine, release(age(()), DISEASE))
     assert published.unseen == {"age": 0}
-
-
-def test_a_release_without_a_place(engine: DuckDBEngine) -> None:
-    with pytest.raises(PublishError, match="needs a target"):
-        publish(engine, recipe())
-    with pytest.raises(PublishError, match=r"none of the known suffixes: \.csv, \.parquet"):
-        publish(engine, recipe(file=Path("x.xlsx")))
-    with pytest.raises(PublishError, match="with no other target"):
-        publish(engine, recipe(file=Path("x.csv"), target=named("t")))
-    with pytest.raises(PublishError, match="source's own table"):
-        publish(engine, recipe(mode=Mode.REPLACE, target=named("t")))
 
 
 def test_values_that_are_kept(engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection) -> None:

@@ -176,10 +176,3 @@ def test_nothing_is_printed(
     messages = [record.getMessage() for record in caplog.records]
     assert any("60 rows verified" in message for message in messages)
     assert {record.name.split(".")[0] for record in caplog.records} == {"sqlanon"}
-
-
-def test_the_former_place_of_the_figures_warns(connection: duckdb.DuckDBPyConnection) -> None:
-    with sqlanon.load(OWN, connection=connection) as anonymizer:
-        release = anonymizer.publish(GOOD)
-    with pytest.warns(DeprecationWarning, match=r"release\.published is now the release itself"):
-        assert release.published.rows == release.rows

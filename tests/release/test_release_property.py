@@ -20,10 +20,9 @@ from sqlanon.domain.atoms import IntervalDomain
 from sqlanon.domain.presentation import Output, Unseen
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CompileError
-from sqlanon.release.compile import compile_release
-from sqlanon.release.dialects import statement_text
+from sqlanon.release.compile import compile_release, statement_text
+from sqlanon.release.generalize import released
 from sqlanon.release.order import Order, Verbatim
-from sqlanon.release.released_values import released
 
 CONNECTION = duckdb.connect(config={"threads": "1"})
 CONNECTION.execute("SET TimeZone = 'UTC'")

@@ -15,8 +15,7 @@ from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
 from sqlanon.search.fronts import bits_of
 from sqlanon.search.local import anneal as module
-from sqlanon.search.local.anneal import anneal
-from sqlanon.search.local.moves import Draw
+from sqlanon.search.local.anneal import Draw, anneal
 from sqlanon.search.local.polish import RankedScheme
 from sqlanon.search.local.screen import is_near
 from sqlanon.search.problem import Problem

@@ -27,7 +27,7 @@ from sqlanon.metrics.scores import Scores
 from sqlanon.search.auto import FOR_LOSS, MOST_HIDDEN, AutoSettings, auto
 from sqlanon.search.local.polish import RankedScheme, polish
 from sqlanon.search.method import METHODS
-from sqlanon.search.nsga2.nsga2 import nsga2
+from sqlanon.search.nsga2 import nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 from sqlanon.search.splits import all_schemes, space_size

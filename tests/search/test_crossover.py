@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sqlanon.domain.column import Family
 from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
-from sqlanon.search.genitor.crossover import New, NewStrangers, Trad, exchanged, joined
+from sqlanon.search.genitor import New, NewStrangers, Trad, exchanged, joined
 from sqlanon.search.splits import Splits
 
 Parents = tuple[Space, Bits, Bits]

@@ -8,7 +8,8 @@ from preference_cases import ruled_problem
 
 from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
-from sqlanon.search.local.moves import Draw, exchanges_of, moves
+from sqlanon.search.local.anneal import Draw
+from sqlanon.search.local.polish import exchanges_of, moves
 from sqlanon.search.splits import Splits
 
 

@@ -12,14 +12,11 @@ from lattice_cases import Table, column, levels_of, pareto, random_table, scored
 from plain_scores import PAPERS
 from random_cases import Case, cases
 
-from sqlanon.errors import SearchError
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.search.lattice import lattice_front
-from sqlanon.search.lattice import optimal as optimal_module
-from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
-from sqlanon.search.lattice.optimal import OptimalSettings, optimal
+from sqlanon.search.lattice import exact
+from sqlanon.search.lattice.exact import FrontSettings, OptimalSettings, exhaustive, front, optimal
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 
@@ -86,8 +83,8 @@ def test_optimal_is_the_best_feasible_node(seed: int, rule: str, loss: str, scou
     truth = scored(table, loss)
     ranked = sorted((loss_, -k_, node) for node, (k_, loss_) in truth.items() if k_ >= k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal_module, "SCOUTING", 8 * scouting)
-        patch.setattr(optimal_module, "WAVE", 2)
+        patch.setattr(exact, "SCOUTING", 8 * scouting)
+        patch.setattr(exact, "BISECTION", 2)
         outcome = optimal(problem, ONE, RNG, Watch())
     if not ranked:
         assert outcome.chosen is None
@@ -155,7 +152,7 @@ def test_front_is_the_same_in_small_waves_and_spares_nodes(loss: str) -> None:
     table = big_table()
     problem = table.problem(loss, 2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_front, "WAVE", 4)
+        patch.setattr(exact, "WAVE", 4)
         outcome = front(problem, ALL, RNG, Watch())
         again = front(problem, ALL, RNG, Watch())
     assert points(outcome, problem) == pareto(list(scored(table, loss).values()))
@@ -189,8 +186,8 @@ def test_a_stop_after_the_last_node_stops_nothing(search) -> None:
     """All nodes in one wave, so that the clock is looked at when everything is known."""
     table = big_table()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_front, "WAVE", 10**6)
-        patch.setattr("sqlanon.search.lattice.optimal.WAVE", 10**6)
+        patch.setattr(exact, "WAVE", 10**6)
+        patch.setattr("sqlanon.search.lattice.exact.BISECTION", 10**6)
         whole = search(table.problem("dcn", 2), ALL, RNG, Watch())
         steps: list[Progress] = []
         search(table.problem("dcn", 2), ALL, RNG, Watch(on_progress=steps.append))
@@ -222,17 +219,3 @@ def test_losses_beyond_64_bits(below: int | None) -> None:
     assert points(front(problem, ALL, RNG, Watch()), problem) == truth
     best = min(loss for k, loss in truth if k >= 4)
     assert points(optimal(problem, ONE, RNG, Watch()), problem)[0][1] == best
-
-
-def test_ce_without_a_label_is_refused() -> None:
-    table = big_table()
-    problem = table.problem("ce", 2)
-
-    def without_label(batch):
-        scores = table.evaluate(batch)
-        scores.ce[:] = np.nan
-        return scores
-
-    unlabelled = Problem(**{**vars(problem), "evaluate": without_label})
-    with pytest.raises(SearchError, match="label"):
-        front(unlabelled, ALL, RNG, Watch())

@@ -19,11 +19,11 @@ from sqlanon.domain.histogram import Histogram
 from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
 from sqlanon.engines.registry import open_source
-from sqlanon.errors import SchemeError, SearchError
+from sqlanon.errors import SearchError
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
-from sqlanon.search.genitor.genitor import DUPLICATES, GenitorSettings, Run, genitor
+from sqlanon.search.genitor import DUPLICATES, GenitorSettings, Run, genitor
 from sqlanon.search.method import METHODS
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem, exact_loss
@@ -318,16 +318,6 @@ def test_a_start_is_part_of_the_first_population(allowed: bool) -> None:
     assert sum(copies) == (2 if allowed else 1)
     assert copies[0]
     assert run.ended == "evaluations"
-
-
-def test_a_forbidden_start_is_refused() -> None:
-    run = Run(scripted(SPACE, judge), GenitorSettings(), np.random.default_rng(1), Watch())
-    odd = np.zeros((1, SPACE.positions), dtype=bool)
-    odd[0, 0] = True
-    with pytest.raises(SchemeError, match="forbid"):
-        run.begin(odd)
-    with pytest.raises(SchemeError, match=f"{SPACE.positions} bits"):
-        run.begin(odd[:, 1:])
 
 
 def test_a_search_ends_when_asked() -> None:

@@ -24,13 +24,11 @@ from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.fronts import bits_of
-from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.genitor import GenitorSettings, genitor
+from sqlanon.search.lattice.exact import FrontSettings, OptimalSettings, exhaustive, front, optimal
 from sqlanon.search.lattice.lattice import Lattice
-from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
-from sqlanon.search.lattice.optimal import OptimalSettings, optimal
 from sqlanon.search.lattice.poka import PokaSettings, mean_height, poka
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
-from sqlanon.search.nsga2.operators import mutate, random_population
+from sqlanon.search.nsga2 import Nsga2Settings, mutate, nsga2, random_population
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 from sqlanon.search.walk.reference_direction import Walk
@@ -208,7 +206,7 @@ def test_a_walk_keeps_within_the_limits(seed: int) -> None:
         )
         step = walk.step()
         assert all(is_valid(problem.space, row) for row in bits_of(step.solutions))
-        again = Walk.from_json(walk.to_json(), replace(problem, preference=near))
+        again = Walk(replace(problem, preference=near), start=near).resume(walk.to_json())
         assert again.archive.solutions.keys == walk.archive.solutions.keys
 
 

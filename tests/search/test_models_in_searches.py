@@ -31,14 +31,13 @@ from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
 from sqlanon.search.auto import AutoSettings, auto
 from sqlanon.search.fronts import take
-from sqlanon.search.genitor.genitor import GenitorSettings, genitor
+from sqlanon.search.genitor import GenitorSettings, genitor
+from sqlanon.search.lattice.exact import FrontSettings, OptimalSettings, exhaustive, front, optimal
 from sqlanon.search.lattice.lattice import Lattice
-from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive, front
-from sqlanon.search.lattice.optimal import OptimalSettings, optimal
 from sqlanon.search.lattice.poka import PokaSettings, poka
 from sqlanon.search.local import anneal
 from sqlanon.search.local.polish import place_of
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Watch
 from sqlanon.search.problem import Problem
 

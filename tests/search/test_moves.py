@@ -18,7 +18,7 @@ from sqlanon.domain.column import Column, Family
 from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
 from sqlanon.search.fronts import bits_of
-from sqlanon.search.local.moves import MOST_EXCHANGES, exchanges_of
+from sqlanon.search.local.polish import MOST_EXCHANGES, exchanges_of
 from sqlanon.search.splits import Splits
 
 SEEDS = st.integers(0, 2**32 - 1)

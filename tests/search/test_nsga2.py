@@ -20,7 +20,7 @@ from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.fronts import bits_of
 from sqlanon.search.method import METHODS
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, _parents, _People, nsga2, tournament_places
+from sqlanon.search.nsga2 import Nsga2Settings, _parents, _People, nsga2, tournament_places
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
 

@@ -31,7 +31,7 @@ from sqlanon.errors import SearchError
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
-from sqlanon.search.lattice.lattice_front import FrontSettings, exhaustive
+from sqlanon.search.lattice.exact import FrontSettings, exhaustive
 from sqlanon.search.lattice.poka import PokaSettings, poka
 from sqlanon.search.method import METHODS
 from sqlanon.search.outcome import Watch

@@ -20,7 +20,7 @@ from sqlanon.search.fronts import bits_of
 from sqlanon.search.local import polish as module
 from sqlanon.search.local.polish import FIRST, polish
 from sqlanon.search.local.screen import Screen
-from sqlanon.search.nsga2.operators import random_population
+from sqlanon.search.nsga2 import random_population
 from sqlanon.search.problem import Problem
 
 AIM = Preference(loss=0.3, bias=0.3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from genitor_cases import bits, text
 
-from sqlanon.search.genitor.genitor import RankedPopulation, biased_rank
+from sqlanon.search.genitor import RankedPopulation, biased_rank
 
 
 def ranked(population: RankedPopulation) -> list[tuple[str, int | float]]:

@@ -7,7 +7,7 @@ import pytest
 from preference_cases import ruled_problem
 
 from sqlanon.search.local import screen as module
-from sqlanon.search.local.moves import Draw
+from sqlanon.search.local.anneal import Draw
 from sqlanon.search.local.screen import Prices
 from sqlanon.search.splits import Splits
 

@@ -22,11 +22,10 @@ from preference_cases import (
 from sqlanon.errors import SearchError
 from sqlanon.metrics.preference import Preference
 from sqlanon.search.fronts import bits_of
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Problem
-from sqlanon.search.walk.reference_direction import Walk
-from sqlanon.search.walk.steps import directed
+from sqlanon.search.walk.reference_direction import Walk, directed
 
 SETTINGS = Nsga2Settings(population=40, evaluations=1_000, mutation=0.03)
 FAR, NEAR = Preference(loss=0.9, bias=0.1), Preference(loss=0.1, bias=0.9)
@@ -175,16 +174,16 @@ def test_resuming_with_other_data_is_refused() -> None:
         document = walked(problem, resume=False).to_json()
         document["steps"][1]["found"][0]["nwp"] += 0.01
         with pytest.raises(SearchError, match=r"saved with other data, .*: nwp of step 2"):
-            Walk.from_json(document, to(problem))
+            Walk(to(problem), start=FAR).resume(document)
     with (
         problem_of(random_histogram(8), 4, FAR) as other,
         pytest.raises(SearchError, match="saved with k 3, not 4; put the former"),
     ):
-        Walk.from_json(document, to(other))
+        Walk(to(other), start=FAR).resume(document)
     with problem_of(random_histogram(8), 3, FAR) as problem:
         document = walked(problem, resume=False).to_json()
-        with pytest.raises(SearchError, match="where 0 rows might be left out, not 7; put"):
-            Walk.from_json(document, replace(to(problem), budget=7))
+        with pytest.raises(SearchError, match="might be left out: 0, not 7; put"):
+            Walk(replace(to(problem), budget=7), start=FAR).resume(document)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +205,7 @@ def test_a_damaged_document_is_refused(key: str, value: object) -> None:
         walk.step(2)
         document = walk.to_json() | {key: value}
         with pytest.raises(SearchError, match=r"walk"):
-            Walk.from_json(document, to(problem))
+            Walk(to(problem), start=FAR).resume(document)
 
 
 def test_choosing() -> None:
@@ -233,7 +232,7 @@ def test_nothing_feasible() -> None:
         step = walk.step()
         assert not len(step.solutions)
         assert not step.reached
-        resumed = Walk.from_json(walk.to_json(), to(problem))
+        resumed = Walk(to(problem), start=FAR).resume(walk.to_json())
         assert not len(resumed.archive)
         assert [v.step.references for v in resumed.history] == [step.references]
 

@@ -18,11 +18,11 @@ from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.suppression import Suppression
 from sqlanon.search.fronts import bits_of, take
-from sqlanon.search.local.moves import Changes, exchanges_of, moves
+from sqlanon.search.local.polish import exchanges_of, moves
 from sqlanon.search.local.screen import ExchangeBias, Screen
-from sqlanon.search.nsga2.operators import random_population
+from sqlanon.search.nsga2 import random_population
 from sqlanon.search.problem import Problem
-from sqlanon.search.splits import Splits
+from sqlanon.search.splits import Changes, Splits
 
 AIMS = [Preference(0.3, 0.3), Preference(0.2, 1.0), Preference(0.5, 0.05), Preference(0.2, 1e9)]
 LIMITS = [0.0, 0.1, 1.0]

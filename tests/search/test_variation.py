@@ -16,7 +16,7 @@ from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.partition import Bits, Partition
 from sqlanon.domain.space import Space
 from sqlanon.engines.protocol import Kind
-from sqlanon.search.nsga2.operators import mutate, one_point_crossover, random_population
+from sqlanon.search.nsga2 import mutate, one_point_crossover, random_population
 
 SEEDS = st.integers(0, 2**32 - 1)
 

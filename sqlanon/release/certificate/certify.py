@@ -1,21 +1,29 @@
-"""From an order and what was counted to the document of a certificate."""
+"""From an order and what was counted to the document of a certificate.
+
+The losses are counted on the release itself rather than taken from the search.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import platform
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+import pyarrow as pa
 from pydantic import ValidationError
 
-from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts
+from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts, Marked, Sensitive, finite, settled
 from sqlanon.documents import first_mistake
-from sqlanon.domain import Generalized, cell_text, cells
+from sqlanon.domain import Cell, Generalized, cell_text
+from sqlanon.engines import Engine
 from sqlanon.errors import CertificateError
+from sqlanon.metrics import ReleaseCounts, recounted
 from sqlanon.release.certificate.document import (
     BandEntry,
     ColumnEntry,
@@ -23,7 +31,9 @@ from sqlanon.release.certificate.document import (
     EarlierEntry,
     FindingEntry,
     HomogeneityEntry,
+    JournalistEntry,
     LineageEntry,
+    ModelEntry,
     PolicyEntry,
     PreferenceEntry,
     PrivacyEntry,
@@ -32,20 +42,134 @@ from sqlanon.release.certificate.document import (
     RowsEntry,
     SchemeEntry,
     ScoresEntry,
+    SensitiveEntry,
     SizeEntry,
     SourceEntry,
     SubgroupEntry,
     SuppressionEntry,
     Treatment,
 )
-from sqlanon.release.certificate.model_entries import journalist_of, models_of, worst_of
 from sqlanon.release.certificate.sentences import words_of
-from sqlanon.release.dialects import text_of
+from sqlanon.release.compile import compile_release, text_of
+from sqlanon.release.generalize import keeps_values
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Order, Pseudonym, header_of, shown
 from sqlanon.release.plan import ReleasePlan
-from sqlanon.release.recount import Counts, column_losses, released_rows, scores_of
+from sqlanon.release.rows import class_values
 from sqlanon.release.stage import SourceCounts
+from sqlanon.render import render
+
+Counts = Mapping[tuple[Cell, ...], int]
+"""Rows by what a quasi-identifier holds: one value, or two bounds."""
+
+
+def suppressed_rows(engine: Engine, plan: ReleasePlan, facts: Facts) -> dict[str, Counts]:
+    """By column and value the suppressed rows; there are few, by the limit.
+
+    They are the source's rows that the staged table does not hold, or holds marked: counted on
+    both, whatever rule suppressed them. Rows with unseen values that are left out, as in every
+    view, are not suppressed.
+    """
+    order = plan.order
+    missing = facts.left_out > 0 or order.marker is not None
+    if not missing or not (order.suppress or plan.guarded):
+        return {}
+    whole = replace(order, items=order.generalized, header=())
+    select = compile_release(whole, guarded=plan.guarded, unsuppressed=True).select
+    select.set("order", None)
+    classes = {f"q{j}": value for j, (_, value) in enumerate(class_values(order))}
+    query = render(
+        "release/suppressed.sql",
+        dialect=engine.dialect,
+        classes=classes,
+        rows=select.subquery("released"),
+        staged=plan.stage,
+    )
+    *values, rows = (_cells(column) for column in engine.fetch(query).columns)
+    found: dict[str, Counts] = {}
+    at = 0
+    for item in order.generalized:
+        width = len(item.released_names)
+        counts: Counter[tuple[Cell, ...]] = Counter()
+        for *key, n in zip(*values[at : at + width], rows, strict=True):
+            counts[tuple(key)] += n
+        found[item.name] = counts
+        at += width
+    return found
+
+
+def _cells(column: pa.ChunkedArray) -> list[Any]:
+    """The values, with one NaN for all, so that it is found in a mapping."""
+    values = column.to_pylist()
+    return [math.nan if isinstance(v, float) and math.isnan(v) else v for v in values]
+
+
+def released_rows(order: Order, facts: Facts) -> dict[str, Counts]:
+    """By column and value the rows that are released; marked rows count as suppressed."""
+    return {item.name: facts.held[item.released_names].unmarked for item in order.generalized}
+
+
+def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, float]:
+    """Per column the mean of (|g|−1)/(|Σ|−1) over the source's rows, 1 for suppressed ones."""
+    losses = {}
+    for item in order.generalized:
+        counts = facts.held[item.released_names].unmarked
+        most = item.column.size - 1
+        units, rows = 0, sum(counts.values())
+        if not keeps_values(item, order):
+            atoms = _atoms(item)
+            units = sum(n * (atoms[key] - 1) for key, n in counts.items() if key in atoms)
+            rows = sum(n for key, n in counts.items() if key in atoms)
+        hidden = source_rows - rows  # left out, marked, or under the top label
+        lost = (units + hidden * most) / (source_rows * most) if most else hidden / source_rows
+        losses[item.name] = lost if source_rows else 0.0
+    return losses
+
+
+def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
+    """How many atoms each group holds, by what is released for it."""
+    sizes = [stop - start for start, stop in item.runs]
+    return dict(zip(item.cells, sizes, strict=True))
+
+
+def scores_of(
+    order: Order,
+    losses: Mapping[str, float],
+    facts: Facts,
+    source: SourceCounts,
+    suppressed: int,
+) -> dict[str, Any]:
+    """The scores of docs/scores.md that follow from the release and the number of source rows."""
+    audit, marked = facts.audited, facts.marked
+    sizes = _sizes(audit, marked)
+    squares = sum(each.size**2 * each.classes for each in audit.by_rows.sizes)
+    counts = ReleaseCounts(
+        source_rows=source.rows,
+        source_people=source.people,
+        suppressed=suppressed,
+        losses=losses,
+        weights={item.name: item.column.weight for item in order.generalized},
+        smallest=min(sizes, default=0),
+        largest=max(sizes, default=0),
+        rows_squared=squares - marked.rows**2,
+        of_majority=facts.of_majority,
+    )
+    return {
+        "k": counts.smallest,
+        "k_max": counts.largest,
+        "classes": sum(sizes.values()),
+        "suppressed": suppressed,
+        **recounted(counts),
+    }
+
+
+def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
+    """How many classes have how many people; marked rows are suppressed, so they are none."""
+    sizes = {each.size: each.classes for each in audit.spread.sizes}
+    if marked.rows and marked.people in sizes:
+        sizes[marked.people] -= 1
+    return {size: classes for size, classes in sizes.items() if classes}
+
 
 BANDS = (1, 2, 5, 10, 50, 200)
 """Class sizes are shown in bands that begin at these multiples of the required k."""
@@ -182,9 +306,9 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         role="quasi",
         treatment=Treatment.GENERALIZED,
         released_as=item.released_names,
-        groups=len(item.partition.runs),
+        groups=len(item.runs),
         values=item.column.size,
-        labels=tuple(cell_text(group) for group in cells(item)),
+        labels=tuple(cell_text(group) for group in item.cells),
         groups_released=held.groups,
         largest_share=held.largest,
         loss=min(loss, 1.0),
@@ -275,15 +399,60 @@ def privacy_entry(
             marketer=risk.marketer,
         ),
         by_rows=RowsEntry(k=audit.by_rows.k, classes=audit.by_rows.classes),
-        sensitive=tuple(worst_of(each) for each in audit.sensitive),
+        sensitive=tuple(_worst_of(each) for each in audit.sensitive),
         unique=unique_band(unique_rows, audit.rows),
-        models=tuple(models_of(audit, whole=whole)),
+        models=tuple(_models_of(audit, whole=whole)),
         homogeneity=homogeneity,
-        journalist=journalist_of(audit),
+        journalist=_journalist_of(audit),
         sizes=tuple(
             SizeEntry(size=each.size, classes=each.classes, rows=each.rows) for each in audit.sizes
         ),
         unique_rows=unique_rows,
+    )
+
+
+def _models_of(audit: Audit, *, whole: bool) -> Iterator[ModelEntry]:
+    """What was required and reached; `whole` says whether no row was left out."""
+    for each in audit.models:
+        model = each.model
+        value = finite(settled(each.value))
+        if value is None:
+            raise CertificateError(f"certificate: {model.describe()} has no bound")
+        # Next to the release, how far a class is from the source tells what else that holds.
+        tells_others = model.is_compared and not whole
+        yield ModelEntry(
+            key=model.key,
+            column=model.column,
+            required=model.describe(),
+            measure=model.measure,
+            top=model.top,
+            bound=float(model.bound),
+            reached=None if tells_others else value,
+            counted=value,
+        )
+
+
+def _worst_of(found: Sensitive) -> SensitiveEntry:
+    """The worst class of a sensitive column, in every respect."""
+    known = SensitiveEntry.model_fields
+    stated = {name: value for name, value in found.stated().items() if name in known}
+    return SensitiveEntry.model_validate({"column": found.column, **stated})
+
+
+def _journalist_of(audit: Audit) -> JournalistEntry | None:
+    """The risks within a population; None without one."""
+    found, uniques = audit.journalist, audit.uniques
+    if found is None:
+        return None
+    return JournalistEntry(
+        k_map=found.k,
+        unmatched=found.unmatched,
+        highest=found.highest,
+        average=found.average,
+        above=found.above,
+        marketer=found.marketer,
+        population=None if uniques is None else uniques.population_size,
+        estimated_uniques=None if uniques is None else uniques.estimated,
     )
 
 
@@ -315,7 +484,7 @@ def _within(size: ClassSize, least: int, most: int | None) -> bool:
 
 
 def unique_band(unique: int, rows: int) -> str:
-    """The share of rows that are unique over all released columns, in words."""
+    """Names the band of the share of rows that are unique over all released columns."""
     if not unique:
         return "none"
     share = unique / rows

@@ -19,7 +19,6 @@ from sqlanon.release.certificate.document import (
     SensitiveEntry,
     write_time,
 )
-from sqlanon.release.certificate.model_entries import is_told_by_the_table, model_of
 from sqlanon.wording import counted
 
 Figure = tuple[str, object, object]
@@ -48,7 +47,7 @@ def recountable(
         kind = None if section.column is None else kinds[section.column]
         missing = _missing(document, section, kind, in_people)
         if missing is None:
-            models.append(model_of(section))
+            models.append(section.model())
         else:
             others.append(f"{section.required} was not counted again: {missing}.")
     return Recountable(tuple(models), tuple(others))
@@ -58,10 +57,10 @@ def _missing(
     document: Document, section: ModelEntry, kind: Kind | None, in_people: bool
 ) -> str | None:
     """What it takes to count a model again and is not there; None if nothing is missing."""
-    model = model_of(section)
+    model = section.model()
     if model.needs_population:
         return "that needs the population"
-    if not is_told_by_the_table(document, section):
+    if model.is_compared and document.release.rows != document.source.rows:
         return "that needs the source, because rows of it were left out"
     if model.needs_hierarchy:
         return "that needs the hierarchy of the column"
@@ -89,7 +88,7 @@ def model_figures(document: Document, audit: Audit) -> Iterator[Figure]:
     """What was reached of every model that was counted again."""
     found = {each.model: each for each in audit.models}
     for section in document.privacy.models:
-        reached = found.get(model_of(section))
+        reached = found.get(section.model())
         stated = section.reached if document.is_shareable else section.counted
         if reached is not None and stated is not None:
             yield f"{section.required}, reached", stated, finite(settled(reached.value))

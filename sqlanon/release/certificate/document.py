@@ -17,6 +17,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerialize
 
 from sqlanon.audit import HashVersion
 from sqlanon.domain import Mode
+from sqlanon.errors import CertificateError, PrivacyError
+from sqlanon.privacy import Model, certified_model
 
 FORMAT: Final = "sqlanon certificate"
 VERSION: Final = 3
@@ -199,6 +201,16 @@ class ModelEntry(Entry):
     reached: Shared[Amount | None]
     counted: Amount | None = None
 
+    def model(self) -> Model:
+        """The model that the certificate states."""
+        try:
+            return certified_model(self.measure, self.column, self.bound, self.top)
+        except KeyError:
+            reason = f"there is no model with the measure {self.measure!r}"
+            raise CertificateError(f"certificate: privacy.models: {reason}") from None
+        except PrivacyError as error:
+            raise CertificateError(f"certificate: privacy.models: {error}") from error
+
 
 class HomogeneityEntry(Entry):
     columns: Shared[tuple[str, ...]]
@@ -346,8 +358,8 @@ class Document(Entry):
 def digest_of(content: Mapping[str, Any]) -> str:
     """The SHA-256 of a document's JSON, keys in order, without the digest itself.
 
-    It is not signed: it shows that a file was damaged or edited by mistake, and not that somebody
-    forged it, who would write a new digest.
+    It is not signed: it shows that a file was damaged or edited by mistake, not that it was
+    forged, because a forger would write a new digest.
     """
     unsealed = {key: value for key, value in content.items() if key != "digest"}
     text = json.dumps(unsealed, sort_keys=True, separators=(",", ":"))

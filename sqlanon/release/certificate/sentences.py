@@ -14,7 +14,6 @@ from sqlanon.release.certificate.document import (
     Treatment,
     WordsEntry,
 )
-from sqlanon.release.certificate.model_entries import model_of
 from sqlanon.search import LITTLE_IS_KEPT
 from sqlanon.wording import counted, figure, percent
 
@@ -36,7 +35,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def day(time: dt.datetime) -> str:
-    """The day in UTC, in words that no locale changes."""
+    """The day in UTC, spelled out independently of the locale."""
     utc = time.astimezone(dt.UTC)
     return f"{utc.day} {MONTHS[utc.month - 1]} {utc.year}"
 
@@ -61,7 +60,7 @@ def beyond_k(document: Document) -> Iterator[str]:
 def inference_promises(document: Document) -> Iterator[str]:
     """What every group satisfies about sensitive columns, a sentence a model."""
     for each in document.privacy.models:
-        if promise := model_of(each).promise(each.reached):
+        if promise := each.model().promise(each.reached):
             yield promise
 
 

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from sqlanon.domain import Batch, Space
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Unfinished
-from sqlanon.metrics import METRICS, Scores
-from sqlanon.search.outcome import UNREPEATABLE, Outcome, Progress, Watch
+from sqlanon.metrics import Scores
+from sqlanon.search.fronts import frontier
+from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
 
 Values = npt.NDArray[Any]
@@ -169,7 +170,7 @@ class NodeScores:
         return part
 
     def _keep(self, nodes: Ints, scores: Scores) -> None:
-        loss = comparable_loss(self.problem, scores)
+        loss = exact_loss(self.problem, scores)
         if loss.dtype != self.loss.dtype and (not self.evaluated or loss.dtype == object):
             self.loss = self.loss.astype(loss.dtype)
         self._fits[nodes] = self.problem.satisfied(scores)
@@ -195,10 +196,7 @@ class NodeScores:
         Nodes that violate a model are not among them.
         """
         nodes = nodes[self._fits[nodes]]
-        order = nodes[np.lexsort((nodes, self.loss[nodes], -self.k[nodes]))]
-        losses = self.loss[order]
-        best_before = np.minimum.accumulate(losses)[:-1]
-        return order[np.append(True, losses[1:] < best_before)] if len(order) else order
+        return nodes[frontier(-self.k[nodes], self.loss[nodes], nodes)]
 
     def outcome(
         self, method: str, solutions: Ints, notes: Sequence[str] = (), *, done: bool
@@ -222,7 +220,6 @@ class NodeScores:
             chosen=int(feasible[order[0]]) if len(feasible) else None,
             objectives=("k", self.problem.loss),
             stopped=stopped,
-            reproducible=stopped not in UNREPEATABLE,
             notes=(
                 f"{self.evaluated:,} of {self.lattice.size:,} lattice nodes evaluated "
                 f"({share:.1%})",
@@ -230,12 +227,3 @@ class NodeScores:
                 *self.lattice.two_levels(),
             ),
         )
-
-
-def comparable_loss(problem: Problem, scores: Scores) -> Values:
-    """The loss in values whose equality means a tie."""
-    if np.isnan(METRICS[problem.loss].shown(scores)).any():
-        raise SearchError(
-            f"the loss {problem.loss} needs a label column; give one column that role"
-        )
-    return exact_loss(problem, scores)

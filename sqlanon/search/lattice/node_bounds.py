@@ -29,8 +29,8 @@ import numpy as np
 
 from sqlanon.domain import Column
 from sqlanon.metrics import METRICS, SLACK, Scores
-from sqlanon.search.lattice.lattice import Lattice, Values, comparable_loss
-from sqlanon.search.problem import Ints, Problem
+from sqlanon.search.lattice.lattice import Lattice, Values
+from sqlanon.search.problem import Ints, Problem, exact_loss
 
 UNLIMITED = 2**62
 
@@ -64,7 +64,7 @@ class UpperK:
 
 
 class LowerLoss:
-    """`lower`: no node has a smaller loss, by node, in the values of `comparable_loss`.
+    """`lower`: no node has a smaller loss, by node, in the values of `exact_loss`.
 
     `separable`: the bounds are all known from the start and do not depend on evaluations.
     """
@@ -82,7 +82,7 @@ class LowerLoss:
 
     def learn(self, nodes: Ints, scores: Scores) -> None:
         """Takes in evaluated nodes: what their kept rows lose, every generalization loses."""
-        loss = comparable_loss(self._problem, scores)
+        loss = exact_loss(self._problem, scores)
         kept = self._metric.kept(loss, scores.suppressed, self._problem.rows)
         if kept is None:
             return

@@ -2,21 +2,66 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.domain import Bits
+from sqlanon.domain import Bits, Space
 from sqlanon.metrics import Scores
 from sqlanon.search.fronts import take
-from sqlanon.search.local.moves import Changes, exchanges_of, moves
 from sqlanon.search.local.screen import ExchangeBias, Screen
-from sqlanon.search.problem import Floats, Problem
-from sqlanon.search.splits import Splits
+from sqlanon.search.problem import Floats, Ints, Problem
+from sqlanon.search.splits import Changes, Splits, columns_of
 
 FIRST, LATER = 24, 200
 """Neighbours scored together: few at first, because the most promising come first."""
+
+
+MOST_EXCHANGES = 10_000
+"""So many exchanges of one scheme are tried, however many there are."""
+
+
+def moves(space: Space, made: Bits) -> Changes:
+    """All moves from the scheme with these splits, the coarsening ones first."""
+    finer, coarser = _single(space, made)
+    no_finer, no_coarser = np.full(len(coarser), -1), np.full(len(finer), -1)
+    return Changes(np.append(no_finer, finer), np.append(coarser, no_coarser))
+
+
+def exchanges_of(space: Space, made: Bits) -> Changes:
+    """All exchanges of the scheme with these splits, or those that are offered of very many.
+
+    A column of thousands of atoms has millions of exchanges: of more than MOST_EXCHANGES,
+    paired in order, only every s-th is offered, where s is the least number that leaves so
+    few and shares no factor with the number of coarsening moves, so that the moves of either
+    kind take part evenly.
+    """
+    splits = Splits.of_space(space)
+    column, free = columns_of(space, splits)
+    finer, coarser = _paired(*_single(space, made))
+    meet = (column[finer] == column[coarser]) & ~free[finer]
+    kept = ~meet & (splits.above[finer] != coarser)
+    return Changes(finer[kept], coarser[kept])
+
+
+def _single(space: Space, made: Bits) -> tuple[Ints, Ints]:
+    """The splits that can be made and those that can be undone."""
+    splits = Splits.of_space(space)
+    _, free = columns_of(space, splits)
+    finer = np.flatnonzero(splits.refining(made) | (free & ~made))
+    return finer, np.flatnonzero(splits.coarsening(made))
+
+
+def _paired(finer: Ints, coarser: Ints) -> tuple[Ints, Ints]:
+    """All pairs, or every s-th where there are too many."""
+    pairs = len(finer) * len(coarser)
+    step = max(1, -(-pairs // MOST_EXCHANGES))
+    while math.gcd(step, len(coarser)) > 1:
+        step += 1
+    i, j = np.divmod(np.arange(0, pairs, step), max(1, len(coarser)))
+    return finer[i], coarser[j]
 
 
 @dataclass(frozen=True)

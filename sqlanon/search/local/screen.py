@@ -18,9 +18,8 @@ import numpy.typing as npt
 
 from sqlanon.domain import Batch, Bits
 from sqlanon.metrics import SLACK, Preference, Scores
-from sqlanon.search.local.moves import Changes, columns_of
 from sqlanon.search.problem import Floats, Ints, Problem
-from sqlanon.search.splits import Splits
+from sqlanon.search.splits import Changes, Splits, columns_of
 
 REMEMBERED = 4_000
 """So many infeasible schemes are kept unless said otherwise, the latest ones."""

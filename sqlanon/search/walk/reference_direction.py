@@ -11,7 +11,7 @@ G_2. (NSGA-II by itself prefers the higher k at equal ach: Example 7 answers G_8
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Annotated, Any
 
@@ -19,28 +19,27 @@ import numpy as np
 from pydantic.dataclasses import dataclass as checked
 
 from sqlanon.arguments import refusal, whole_number
-from sqlanon.documents import WALK_FORMAT
-from sqlanon.domain import Batch
+from sqlanon.domain import Batch, Bits
 from sqlanon.errors import SearchError
-from sqlanon.evaluate import Unfinished
+from sqlanon.evaluate import Part, Unfinished
 from sqlanon.keys import Whole, about
 from sqlanon.metrics import Preference, PreferenceSection, Scores
-from sqlanon.search.fronts import Front, bits_of
+from sqlanon.search.fronts import Front, MoopFront, bits_of, objectives_of, take
 from sqlanon.search.local.polish import place_of, polish
 from sqlanon.search.method import MANY, METHODS, SETTINGS, register
-from sqlanon.search.nsga2.nsga2 import Nsga2Settings, nsga2, objectives
+from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch, coarsest_scored
-from sqlanon.search.problem import Problem
+from sqlanon.search.problem import Ints, Problem
 from sqlanon.search.walk.saved_walk import (
-    VERSION,
     Columns,
-    FormerWalk,
     SavedStep,
-    Scorer,
+    SavedWalk,
+    ScoredPart,
     batch_of,
     check_found,
+    check_point,
     check_saved,
-    former_history,
+    other_walk,
     read_point,
     read_walk,
     write_found,
@@ -48,7 +47,6 @@ from sqlanon.search.walk.saved_walk import (
     write_point,
     write_schemes,
 )
-from sqlanon.search.walk.steps import Memory, Step, Visit, check_point, directed, written
 from sqlanon.wording import counted
 
 Minimizer = Callable[[Problem], Outcome]
@@ -82,8 +80,190 @@ class WalkSettings(Nsga2Settings):
         return replace(preference, loss=start.loss, bias=start.bias)
 
 
+class Memory:
+    """The efficient solutions met so far; until there are any, those that come closest.
+
+    Whatever the preference, the solution with least ach and then least pref_dev is strongly
+    efficient: these are all that has to be kept of everything evaluated.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.efficient = Front(problem.space)
+        self.closest = MoopFront(problem)
+        self._problem = problem
+
+    def keep(self, batch: Batch, scores: Scores) -> None:
+        rows = np.flatnonzero(self._problem.feasible(scores))
+        kept = take(scores, rows)
+        points = np.column_stack(self._problem.loss_and_bias(kept))
+        self.efficient.offer(batch.take(rows), kept, points, -kept.k[:, None].astype(np.float64))
+        if not len(self.efficient):
+            self.closest.meet(batch, scores)
+
+    def best_known(self, reference: Preference, most: int) -> Bits | None:
+        """The bit strings of the best efficient solutions for a reference point."""
+        if not len(self.efficient):
+            return None
+        return bits_of(self.efficient.solutions.take(self._by_ach(reference)[:most]))
+
+    def answer(self, origin: Preference, references: tuple[Preference, ...], stopped: str) -> Step:
+        """The best of everything known for each reference, found for it or for another."""
+        known = len(self.efficient)
+        rows = [int(self._by_ach(r)[0]) for r in references] if known else []
+        distinct = list(dict.fromkeys(rows))
+        scores = take(self.efficient.scores, np.array(distinct, dtype=np.intp))
+        return Step(
+            origin=origin,
+            references=references,
+            solutions=self.efficient.solutions.take(distinct),
+            scores=scores,
+            points=points_of(self._problem, scores),
+            reached=tuple(distinct.index(row) for row in rows),
+            stopped=stopped,
+        )
+
+    def _by_ach(self, reference: Preference) -> Ints:
+        """The rows of the efficient solutions by ach, ties by pref_dev."""
+        point = self._problem.loss_and_bias(self.efficient.scores)
+        return np.lexsort((reference.pref_dev(*point), reference.ach(*point)))
+
+
+@dataclass(frozen=True, repr=False)
+class Step:
+    """What one step found; it prints as a table.
+
+    origin       q_t
+    references   q̄_1 … q̄_n
+    solutions    Q_eff, the distinct efficient solutions, in the order of their references;
+                 none when nothing feasible was found
+    scores       what the solutions measure to
+    points       where the solutions lie, in the measures of the preference
+    reached      for each reference the row of its solution; empty when there is none
+    stopped      why the step ended: "finished", "time" or "interrupted"; "patience" where that
+                 ended the search for a reference point
+    """
+
+    origin: Preference
+    references: tuple[Preference, ...]
+    solutions: Batch
+    scores: Scores
+    points: tuple[Preference, ...]
+    reached: tuple[int, ...]
+    stopped: str = "finished"
+
+    def references_of(self, row: int) -> tuple[Preference, ...]:
+        """The reference points that led to a solution."""
+        return tuple(self.references[m] for m, reached in enumerate(self.reached) if reached == row)
+
+    def point(self, row: int) -> Preference:
+        """Where a solution lies."""
+        return self.points[row]
+
+    def __repr__(self) -> str:
+        return f"<Step {self._account()}>"
+
+    def __str__(self) -> str:
+        loss, bias = self.origin.loss_by, self.origin.bias_by
+        titles = ("#", "k", "classes", "suppressed", loss, bias, "references")
+        lines = [self._account()]
+        if len(self.solutions):
+            lines.append(_line(titles))
+        for row, point in enumerate(self.points):
+            counts = [each[row] for each in (self.scores.k, self.scores.classes)]
+            counts.append(self.scores.suppressed[row])
+            numbers = [f"{point.loss:.4f}", f"{point.bias:.4f}", f"{self.reached.count(row)}"]
+            lines.append(_line([str(row), *(f"{each:,}" for each in counts), *numbers]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self}</pre>"
+
+    def _account(self) -> str:
+        found = counted(len(self.solutions), "solution")
+        asked = counted(len(self.references), "reference point")
+        return f"from {written(self.origin)}: {found} for {asked}, {self.stopped}"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A step of the history, and the solution that the publisher chose in it."""
+
+    step: Step
+    chosen: int | None = None
+
+
+class Scorer:
+    """Scores the batches of one step and remembers what is efficient.
+
+    `until` ends a step that is taken again where it was ended: after some whole batches, and
+    some rows of the next one.
+    """
+
+    def __init__(
+        self, problem: Problem, memory: Memory, watch: Watch, until: ScoredPart | None = None
+    ) -> None:
+        self._problem = problem
+        self._memory = memory
+        self._watch = watch
+        self._until = until
+        self.scored = ScoredPart(batches=0)
+
+    def __call__(self, batch: Batch) -> Scores:
+        batches = self.scored.batches
+        try:
+            if self._until is not None and batches == self._until.batches:
+                raise Unfinished(self._part(batch, self._until.rows))
+            scores = self._problem.evaluate(batch)
+        except Unfinished as ended:
+            if ended.part is not None:
+                self._memory.keep(ended.part.batch, ended.part.scores)
+                rows = [int(row) for row in ended.part.rows]
+                self.scored = ScoredPart(batches=batches, rows=rows)
+            raise
+        self._memory.keep(batch, scores)
+        self.scored = ScoredPart(batches=batches + 1)
+        return scores
+
+    def _part(self, batch: Batch, rows: Sequence[int]) -> Part | None:
+        """The rows of the last batch that were scored before a step was ended."""
+        self._watch.interrupt()
+        self._watch.within_step()
+        if any(row >= len(batch) for row in rows):
+            raise other_walk("the schemes that it scores")
+        part = batch.take(rows)
+        return Part(rows, part, self._problem.evaluate(part)) if rows else None
+
+
+def directed(origin: Preference, preference: Preference, n: int) -> tuple[Preference, ...]:
+    """q̄_m = q_t + (m/n)(q̄ − q_t) for m = 1 … n; the last one is q̄ itself."""
+    return tuple(
+        replace(
+            preference,
+            loss=(1 - share) * origin.loss + share * preference.loss,
+            bias=(1 - share) * origin.bias + share * preference.bias,
+        )
+        for share in (m / n for m in range(1, n + 1))
+    )
+
+
+def points_of(problem: Problem, scores: Scores) -> tuple[Preference, ...]:
+    """Where schemes lie, in the measures of the problem's preference."""
+    loss, bias = problem.loss_and_bias(scores)
+    pairs = zip(loss.tolist(), bias.tolist(), strict=True)
+    return tuple(replace(problem.preference, loss=x, bias=y) for x, y in pairs)
+
+
+def written(point: Preference) -> str:
+    """A point for people."""
+    return f"{point.loss_by} {point.loss:.4g}, {point.bias_by} {point.bias:.4g}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    """A line of a table; the number of the solution needs less room than its scores."""
+    return f"{cells[0]:>3}" + "".join(f"{cell:>12}" for cell in cells[1:])
+
+
 NO_SETTINGS, NO_LIMITS = WalkSettings(), Limits()
-NSGA2_FIELDS = fields(Nsga2Settings)
 
 
 @register(METHOD, WalkSettings, interactive=True)
@@ -125,11 +305,9 @@ class Walk:
         self._minimizer = minimizer
         self._settings = settings
         self._memory = Memory(problem)
-        # What a document holds: schemes remembered since the last step, a walk of version 1 that
-        # this one goes on from, and the steps after it.
+        # What a document holds: schemes remembered since the last step, and how steps were taken.
         self._own: list[Columns] = []
-        self._former: FormerWalk | None = None
-        self._taken: list[dict[str, Any]] = []
+        self._taken: list[SavedStep] = []
 
     @property
     def n(self) -> int:
@@ -179,9 +357,10 @@ class Walk:
             solutions=front.solutions,
             scores=front.scores,
             chosen=None if chosen is None else keys.index(chosen),
-            objectives=objectives(self.problem) if front is closest else (aim.loss_by, aim.bias_by),
+            objectives=objectives_of(self.problem)
+            if front is closest
+            else (aim.loss_by, aim.bias_by),
             stopped=self.stopped,
-            reproducible=self.stopped not in UNREPEATABLE,
             notes=self.notes,
         )
 
@@ -221,16 +400,18 @@ class Walk:
             self._memory.keep(*coarsest_scored(self.problem))
         found = self._memory.answer(origin, references, stopped)
         self.history.append(Visit(found))
+        settings = {f.name: getattr(self._settings, f.name) for f in fields(Nsga2Settings)}
         self._taken.append(
-            {
-                "n": n,
-                "settings": {f.name: getattr(self._settings, f.name) for f in NSGA2_FIELDS},
-                "patience": watch.patience,
-                "stopped": stopped,
-                "scored": scorer.scored.model_dump() if stopped in UNREPEATABLE else None,
-                "own": self._own,
-                "found": write_found(found.scores, found.points),
-            }
+            SavedStep.model_construct(
+                n=n,
+                settings=settings,
+                patience=watch.patience,
+                stopped=stopped,
+                scored=scorer.scored if stopped in UNREPEATABLE else None,
+                own=self._own,
+                found=write_found(found.scores, found.points),
+                chosen=None,
+            )
         )
         self._own = []
         return found
@@ -269,45 +450,30 @@ class Walk:
 
     def to_json(self) -> dict[str, Any]:
         """All that is needed to take the steps again, and to go on."""
-        former = None if self._former is None else self._former.model_dump(mode="json")
-        if former is not None and former["history"]:  # its last step may be chosen from later
-            former["history"][-1]["chosen"] = self.history[len(former["history"]) - 1].chosen
-        visits = self.history[len(self.history) - len(self._taken) :]
-        steps = zip(self._taken, visits, strict=True)
-        return {
-            "format": WALK_FORMAT,
-            "version": VERSION,
-            "k": self.problem.k,
-            "budget": self.problem.budget,
-            "models": write_models(self.problem),
-            "start": write_point(self.start),
-            "preference": write_point(self.preference),
-            "n": self.n,
-            "seed": self.seed,
-            **({} if former is None else {"former": former}),
-            "steps": [{**step, "chosen": visit.chosen} for step, visit in steps],
-            "own": self._own,
-        }
-
-    @classmethod
-    def from_json(cls, document: object, problem: Problem) -> Walk:
-        """The saved walk of a document, ready for its next step."""
-        return cls(problem, start=FAR).resume(document)
+        pairs = zip(self._taken, self.history, strict=True)
+        return SavedWalk.model_construct(
+            k=self.problem.k,
+            budget=self.problem.budget,
+            models=write_models(self.problem),
+            start=write_point(self.start),
+            preference=write_point(self.preference),
+            n=self.n,
+            seed=self.seed,
+            steps=[taken.model_copy(update={"chosen": visit.chosen}) for taken, visit in pairs],
+            own=self._own,
+        ).model_dump(mode="json")
 
     def resume(self, document: object, seed: int | None = None) -> Walk:
         """Takes the steps of a saved walk again, in place of a start of its own.
 
         A SearchError says when the data or the policy are not those that it was saved with, when
-        its seed is another one, or which key of the document is damaged. A walk of version 1
-        holds what its steps found instead, which is measured anew.
+        its seed is another one, or which key of the document is damaged. Of a walk of
+        version 1 the solutions are kept, and the last choice is where this one starts.
         """
-        saved, problem = read_walk(document), self.problem
-        check_saved(saved, problem, seed)
+        saved = read_walk(document)
+        check_saved(saved, self.problem, seed)
         self.start = read_point("the start", saved.start, self.preference)
         self.n, self.seed = saved.n, saved.seed
-        if saved.former is not None:
-            self._former = saved.former
-            self.history = former_history(saved.former, problem, self._keep)
         for step in saved.steps:
             self._take_again(step)
         self._remember_saved(saved.own)
@@ -331,17 +497,13 @@ class Walk:
 
     def _remember_saved(self, schemes: Sequence[Columns]) -> None:
         if schemes:
-            self.remember(batch_of(schemes, self.problem.space, "own"))
+            self.remember(batch_of(schemes, self.problem.space))
 
     def remember(self, batch: Batch) -> Scores:
         """Evaluates schemes and keeps the efficient ones for all later steps."""
-        scores = self._keep(batch)
-        self._own += write_schemes(batch)
-        return scores
-
-    def _keep(self, batch: Batch) -> Scores:
         scores = self.problem.evaluate(batch)
         self._memory.keep(batch, scores)
+        self._own += write_schemes(batch)
         return scores
 
     def _progress(self, m: int, number: int) -> Progress:

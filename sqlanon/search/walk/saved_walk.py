@@ -1,12 +1,14 @@
-"""A saved walk: what its document may hold, and taking it again over today's data.
+"""A saved walk: what its document may hold, and whether it goes with today's policy.
 
 Version 2 holds what a walk can be taken again from: its seed and what was chosen on the way.
-Version 1 held every scheme that it had found. A walk that began as one keeps that document.
+Version 1 held every scheme that it had found: these are measured anew, and the walk goes on from
+the solution that was chosen last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
@@ -16,13 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlanon.documents import WALK_FORMAT, first_mistake, version_of
 from sqlanon.domain import Batch, Space, from_document, to_document
 from sqlanon.errors import SchemeError, SearchError
-from sqlanon.evaluate import Part, Unfinished
 from sqlanon.metrics import Preference, Scores
-from sqlanon.search.fronts import take
-from sqlanon.search.outcome import Watch
 from sqlanon.search.problem import Problem
-from sqlanon.search.walk.steps import Memory, Step, Visit, check_point, points_of
-from sqlanon.wording import counted
 
 VERSION = 2
 
@@ -31,57 +28,12 @@ Positive = Annotated[int, Field(ge=1)]
 Coordinate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Point = dict[str, Coordinate]
 """A loss and a bias, by the names of their measures."""
-Ended = Literal["finished", "time", "patience", "interrupted"]
 Columns = dict[str, Any]
 """The partitions of a scheme, as in scheme.json."""
 
 
 class WalkSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
-
-
-class HeadSection(WalkSection):
-    """Where a walk leads, and what its solutions satisfy."""
-
-    k: Whole
-    budget: Whole | None = None
-    models: list[dict[str, Any]] = []
-    start: Point
-    preference: Point
-    n: Positive
-    seed: Whole
-
-
-class FormerScheme(BaseModel):
-    """A scheme with its k and, under the names of their measures, its loss and bias."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, defer_build=True)
-    __pydantic_extra__: dict[str, Coordinate]
-
-    columns: Columns
-    k: Whole
-
-    def score(self, name: str) -> float:
-        return self.k if name == "k" else self.__pydantic_extra__[name]
-
-
-class FormerVisit(WalkSection):
-    """A step: `solutions` are places in the list of schemes, `reached` and `chosen` in that."""
-
-    origin: Point
-    references: Annotated[list[Point], Field(min_length=1)]
-    solutions: list[Whole]
-    reached: list[Whole]
-    chosen: Whole | None
-    stopped: Ended
-
-
-class FormerWalk(HeadSection):
-    """A walk of version 1."""
-
-    version: Literal[1] = 1
-    schemes: list[FormerScheme]
-    history: list[FormerVisit]
 
 
 class ScoredPart(WalkSection):
@@ -100,19 +52,28 @@ class SavedStep(WalkSection):
     n: Positive
     settings: dict[str, Any]
     patience: Positive | None
-    stopped: Ended
+    stopped: Literal["finished", "time", "patience", "interrupted"]
     scored: ScoredPart | None
     own: list[Columns]
     found: list[Point]
     chosen: Whole | None
 
 
-class SavedWalk(HeadSection):
-    """A walk of version 2; `own` are schemes that the user had scored after the last step."""
+class SavedWalk(WalkSection):
+    """Where a walk leads, what its solutions satisfy, and its steps.
+
+    `own` are schemes that the user had scored after the last step.
+    """
 
     format: Literal["sqlanon walk"] = WALK_FORMAT
     version: Literal[2] = 2
-    former: FormerWalk | None = None
+    k: Whole
+    budget: Whole | None = None
+    models: list[dict[str, Any]] = []
+    start: Point
+    preference: Point
+    n: Positive
+    seed: Whole
     steps: list[SavedStep] = []
     own: list[Columns] = []
 
@@ -147,19 +108,25 @@ def read_walk(document: object) -> SavedWalk:
         )
     version = version_of(document, WALK_FORMAT, VERSION, "the walk", SearchError)
     try:
-        if version == VERSION:
-            return SavedWalk.model_validate(dict(document))
-        former = FormerWalk.model_validate(dict(document))
+        return SavedWalk.model_validate(dict(document) if version == VERSION else _newer(document))
     except ValidationError as error:
-        raise damaged(first_mistake(error)) from None
-    head = {name: getattr(former, name) for name in HeadSection.model_fields}
-    return SavedWalk(former=former, **head)
-
-
-def damaged(words: str) -> SearchError:
-    return SearchError(
+        words = first_mistake(error)
+    except (KeyError, IndexError, TypeError):
+        words = "history or schemes lack what a walk of version 1 has"
+    raise SearchError(
         f"the walk is damaged: {words}; start a new one, or take a copy that was not edited"
     )
+
+
+def _newer(former: Mapping[str, Any]) -> dict[str, Any]:
+    """A walk of version 1 as one of version 2 that has yet to take a step."""
+    document = {key: each for key, each in former.items() if key not in ("schemes", "history")}
+    for visit in former["history"]:
+        if visit["chosen"] is not None:
+            point = former["schemes"][visit["solutions"][visit["chosen"]]]
+            document["start"] = {name: point[name] for name in former["start"]}
+    own = [each["columns"] for each in former["schemes"]]
+    return document | {"version": VERSION, "own": own}
 
 
 def _kind(document: object) -> str:
@@ -169,52 +136,6 @@ def _kind(document: object) -> str:
     if isinstance(document.get("solutions"), list) and "method" in document:
         return "the result of a search, "
     return "a scheme, " if isinstance(document.get("columns"), Mapping) else ""
-
-
-class Scorer:
-    """Scores the batches of one step and remembers what is efficient.
-
-    `until` ends a step that is taken again where it was ended: after some whole batches, and
-    some rows of the next one.
-    """
-
-    def __init__(
-        self, problem: Problem, memory: Memory, watch: Watch, until: ScoredPart | None = None
-    ) -> None:
-        self._problem = problem
-        self._memory = memory
-        self._watch = watch
-        self._until = until
-        self._batches = 0
-        self._rows: list[int] = []
-
-    @property
-    def scored(self) -> ScoredPart:
-        """What was scored so far."""
-        return ScoredPart(batches=self._batches, rows=self._rows)
-
-    def __call__(self, batch: Batch) -> Scores:
-        try:
-            if self._until is not None and self._batches == self._until.batches:
-                raise Unfinished(self._part(batch, self._until.rows))
-            scores = self._problem.evaluate(batch)
-        except Unfinished as ended:
-            if ended.part is not None:
-                self._memory.keep(ended.part.batch, ended.part.scores)
-                self._rows = [int(row) for row in ended.part.rows]
-            raise
-        self._memory.keep(batch, scores)
-        self._batches += 1
-        return scores
-
-    def _part(self, batch: Batch, rows: Sequence[int]) -> Part | None:
-        """The rows of the last batch that were scored before a step was ended."""
-        self._watch.interrupt()
-        self._watch.within_step()
-        if any(row >= len(batch) for row in rows):
-            raise other_walk("the schemes that it scores")
-        part = batch.take(rows)
-        return Part(rows, part, self._problem.evaluate(part)) if rows else None
 
 
 def other_walk(what: str) -> SearchError:
@@ -228,27 +149,23 @@ def other_walk(what: str) -> SearchError:
 def check_saved(saved: SavedWalk, problem: Problem, seed: int | None) -> None:
     """Refuses a walk that was saved for another problem, or with another seed."""
     preference = read_point("the preference", saved.preference, problem.preference)
-    if preference != problem.preference:
-        raise SearchError(
-            f"the walk was saved with the preference {_exactly(preference)}, and the policy says "
-            f"{_exactly(problem.preference)}; put the former into the policy, or start a new one"
-        )
-    if seed not in (None, saved.seed):
-        raise SearchError(
-            f"the walk was saved with the seed {saved.seed}, not {seed}; leave the seed out, or "
-            "start a new one"
-        )
-    if saved.k != problem.k:
-        raise SearchError(
-            f"the walk was saved with k {saved.k}, not {problem.k}; put the former into "
-            "the policy, or start a new one"
-        )
-    if saved.budget is not None and saved.budget != problem.budget:
-        raise SearchError(
-            f"the walk was saved where {counted(saved.budget, 'row')} might be left out, "
-            f"not {problem.budget:,}; put the former suppression.limit into the policy, or start "
-            "a new one"
-        )
+    seed = saved.seed if seed is None else seed
+    policy = "put the former into the policy"
+    for what, before, now, hint in (
+        ("the preference", _exactly(preference), _exactly(problem.preference), policy),
+        ("the seed", saved.seed, seed, "leave the seed out"),
+        ("k", saved.k, problem.k, policy),
+        (
+            "rows that might be left out:",
+            problem.budget if saved.budget is None else saved.budget,
+            problem.budget,
+            "put the former suppression.limit into the policy",
+        ),
+    ):
+        if before != now:
+            raise SearchError(
+                f"the walk was saved with {what} {before}, not {now}; {hint}, or start a new one"
+            )
     if saved.models != write_models(problem):
         raise SearchError("the walk was saved with other privacy models; start a new one")
 
@@ -260,7 +177,7 @@ def _exactly(point: Preference) -> str:
 def check_found(
     before: Sequence[Mapping[str, float]], scores: Scores, points: Sequence[Preference], what: str
 ) -> None:
-    """Refuses a walk whose schemes measure to something else now."""
+    """Refuses a walk whose solutions measure to something else now."""
     now = write_found(scores, points)
     for name in now[0] if now else ():
         wanted = np.array([each.get(name, np.nan) for each in before], dtype=np.float64)
@@ -271,52 +188,7 @@ def check_found(
         raise other_walk(what)
 
 
-def former_history(
-    former: FormerWalk, problem: Problem, remember: Callable[[Batch], Scores]
-) -> list[Visit]:
-    """The visits of a walk of version 1, whose schemes are measured with `remember`."""
-    batch = batch_of([each.columns for each in former.schemes], problem.space, "schemes")
-    scores = remember(batch) if len(batch) else Scores.empty(len(problem.models))
-    points, like = points_of(problem, scores), problem.preference
-    before = [{"k": each.k, **_extra(each)} for each in former.schemes]
-    check_found(before, scores, points, "its schemes")
-    fail = np.flatnonzero(~problem.feasible(scores))
-    if len(fail):
-        raise damaged(f"schemes.{fail[0]}: does not reach the required privacy")
-    try:
-        return [_former_visit(each, batch, scores, points, like) for each in former.history]
-    except IndexError:
-        raise damaged("history: names a solution that is not there") from None
-
-
-def _extra(scheme: FormerScheme) -> dict[str, float]:
-    return scheme.__pydantic_extra__
-
-
-def _former_visit(
-    visit: FormerVisit,
-    catalogue: Batch,
-    scores: Scores,
-    points: Sequence[Preference],
-    like: Preference,
-) -> Visit:
-    """A visit whose solutions are rows of the catalogue, its points in the measures of `like`."""
-    where = np.array(visit.solutions, dtype=np.intp)
-    step = Step(
-        origin=read_point("origin", visit.origin, like),
-        references=tuple(read_point("reference", each, like) for each in visit.references),
-        solutions=catalogue.take(where),
-        scores=take(scores, where),
-        points=tuple(points[place] for place in visit.solutions),
-        reached=tuple(visit.reached),
-        stopped=visit.stopped,
-    )
-    if max([*visit.reached, visit.chosen or 0], default=0) >= max(len(where), 1):
-        raise IndexError
-    return Visit(step, visit.chosen)
-
-
-def batch_of(schemes: Sequence[Columns], space: Space, where: str) -> Batch:
+def batch_of(schemes: Sequence[Columns], space: Space) -> Batch:
     """The schemes of a document.
 
     One that does not fit is a mistake in the walk, not in a scheme file of the user.
@@ -324,7 +196,7 @@ def batch_of(schemes: Sequence[Columns], space: Space, where: str) -> Batch:
     try:
         return space.batch(
             [
-                from_document({"columns": columns}, space.columns, f"{where}.{i}")
+                from_document({"columns": columns}, space.columns, f"own.{i}")
                 for i, columns in enumerate(schemes)
             ]
         )
@@ -363,3 +235,9 @@ def read_point(name: str, document: Mapping[str, float], like: Preference) -> Pr
     point = replace(like, loss=document[like.loss_by], bias=document[like.bias_by])
     check_point(name, point)
     return point
+
+
+def check_point(name: str, point: Preference) -> None:
+    for coordinate, value in ((point.loss_by, point.loss), (point.bias_by, point.bias)):
+        if not (math.isfinite(value) and value >= 0):
+            raise SearchError(f"{name}: {coordinate} {value} is not a number of at least 0")

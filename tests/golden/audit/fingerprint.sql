@@ -1,7 +1,8 @@
 -- reads:  a table
--- yields: one row: its rows, those whose values only one row or person has, and by quarter of the
---         rows' hashes their sums. A row is hashed as the length and the text of every value; NULL
---         has the length -1. Equal rows are hashed once and count as often as they occur
+-- yields: one row: the number of rows, the number of rows whose values only one row or person has,
+--         and the sum of each quarter of the rows' hashes. A row is hashed as the length and the
+--         text of every value; NULL has the length -1. Equal rows are hashed once and count as
+--         often as they occur
 SELECT
   CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n_rows,
   CAST(COALESCE(SUM(CASE WHEN is_unique = 1 THEN n ELSE 0 END), 0) AS BIGINT) AS n_unique,

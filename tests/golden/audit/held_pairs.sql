@@ -1,6 +1,6 @@
 -- reads:  a released table, or one that is to be released
--- yields: one row per distinct value of one of its columns, or pair of values of two: rows, and
---         those of them that are marked as suppressed
+-- yields: one row per distinct value of one column, or pair of values of two columns: its rows,
+--         and how many of them are marked as suppressed
 SELECT
   "the ""town"" of" COLLATE "binary" AS "v0",
   "age" AS "v1",

@@ -1,6 +1,6 @@
 -- reads:  a released table, or one that is to be released
--- yields: one row per distinct value of one of its columns, or pair of values of two: rows, and
---         those of them that are marked as suppressed
+-- yields: one row per distinct value of one column, or pair of values of two columns: its rows,
+--         and how many of them are marked as suppressed
 SELECT
   "score" + 0.0 AS "v0",
   COUNT(*) AS n_rows,

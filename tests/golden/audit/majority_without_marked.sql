@@ -1,6 +1,6 @@
--- reads:  a staged table with a column that is released to be predicted
--- yields: one row: the rows that have the most frequent label of their class, NULL being one too;
---         rows that are marked as suppressed are in no class
+-- reads:  a staged table with a label column
+-- yields: one row: the number of rows with the most frequent label of their class; NULL is a label
+--         too; rows that are marked as suppressed are in no class
 SELECT CAST(COALESCE(SUM(n_most), 0) AS BIGINT) AS n_rows
 FROM (
   SELECT

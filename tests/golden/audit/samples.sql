@@ -1,5 +1,5 @@
 -- reads:  the audited table
--- yields: rows of its smallest classes, values as text; only where values were asked for
+-- yields: rows of its smallest classes, values as text; run only if values are requested
 SELECT
   "t0", "t1", "t2", "t3", "t4"
 FROM (

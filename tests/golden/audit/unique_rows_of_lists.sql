@@ -1,6 +1,6 @@
 -- reads:  a table that may be released
--- yields: one row per list of columns: the rows whose combination of values only one row, or only
---         one person, has
+-- yields: one row per list of columns: the number of rows whose combination of values only one
+--         row, or only one person, has
 SELECT
   0 AS place,
   CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows

@@ -1,5 +1,5 @@
 -- reads:  the audited table
--- yields: one row: its rows, and those that do not say whose they are
+-- yields: one row: the number of rows, and of rows without a subject
 SELECT
   COUNT(*) AS n_rows,
   COUNT(*) - COUNT("who") AS n_unnamed

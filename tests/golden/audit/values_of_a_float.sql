@@ -1,6 +1,6 @@
 -- reads:  a table, as a whole
--- yields: one row per distinct value of one of its columns, as text: how many people have it;
---         NULL is a value
+-- yields: one row per distinct value of one column, as text: the people with that value; NULL is
+--         a value
 SELECT
   CASE WHEN ISNAN("v") THEN 'nan' ELSE CAST(CAST("v" + 0.0 AS DOUBLE) AS TEXT) END AS t,
   n

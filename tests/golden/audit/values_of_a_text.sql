@@ -1,6 +1,6 @@
 -- reads:  a table that may be released
--- yields: one row per column: distinct values, entries that have one, entries that alone have
---         theirs, characters, and how many meet each condition (c0, c1, …). An entry is a row, or
+-- yields: one row per column: distinct values, entries with a value, entries with a unique value,
+--         characters, and how many entries meet each condition (c0, c1, …). An entry is a row, or
 --         a person with one value
 SELECT
   0 AS place,

@@ -1,11 +1,11 @@
 -- reads:  "masks_1", one row per atom tuple: its masks w0, w1, …; in p0, p1, …
---         its people and how many of them have which sensitive values, several counts to a word;
---         where no model asks for more, words of one bit per value that occurs
+--         its people and the number of people per sensitive value, several counts per word; if
+--         the models need no more, words with one bit per value that occurs
 -- yields: per candidate scheme, badness and class size: the classes, their rows and squared rows,
---         and what the worst of them reaches of each model (s0, s1, …). A class is bad that
+--         and what the worst of them reaches in each model (s0, s1, …). A class is bad if it
 --         violates a model or is smaller than the required k
--- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
---         per word
+-- params: $1 the candidates' numbers, shifted to their bits of word 0; then their kept bits, one
+--         list per word
 -- A tuple's mask & a candidate's kept bits names the tuple's class. Only integers are summed over
 -- rows and classes.
 WITH candidates AS (
@@ -27,9 +27,8 @@ totals AS (
   FROM tuples, candidates
   GROUP BY ALL
 )
--- reads:  the part totals above: what every class holds, several counts to a word
--- yields: the classes by candidate, badness and size; where they are asked for, also those that
---         may be suppressed
+-- reads:  the part totals above: the counts of every class, several counts per word
+-- yields: the classes by candidate, badness and size; on request also those that may be suppressed
 , classes AS (
   SELECT
     "k0",
@@ -69,8 +68,8 @@ sizes AS (
   GROUP BY 1, 2, 3
 )
 -- reads:  the parts judged and sizes above
--- yields: as suppressible.sql, but classes that are bad may be suppressed whatever their size, and
---         come before the others
+-- yields: as suppressible.sql, but bad classes may be suppressed whatever their size, and come
+--         before the others
 -- params: as suppressible.sql
 , smallest AS (
   SELECT candidate, bad, size

@@ -21,7 +21,7 @@ counts AS (
 )
 -- reads:  "masks_1_movers": the tuples of people who are in several;
 --         the part candidates above
--- yields: moving: these people once per class, however many of its tuples they are in
+-- yields: moving: each of these people once per class, even if in several of its tuples
 , moving AS (
   SELECT
     "k0",
@@ -66,9 +66,8 @@ counts AS (
   )
   GROUP BY ALL
 )
--- reads:  the part totals above: what every class holds, several counts to a word
--- yields: the classes by candidate, badness and size; where they are asked for, also those that
---         may be suppressed
+-- reads:  the part totals above: the counts of every class, several counts per word
+-- yields: the classes by candidate, badness and size; on request also those that may be suppressed
 , classes AS (
   SELECT
     "k0",
@@ -105,8 +104,8 @@ sizes AS (
   GROUP BY 1, 2, 3
 )
 -- reads:  the parts judged and sizes above
--- yields: as suppressible.sql, but classes that are bad may be suppressed whatever their size, and
---         come before the others
+-- yields: as suppressible.sql, but bad classes may be suppressed whatever their size, and come
+--         before the others
 -- params: as suppressible.sql
 , smallest AS (
   SELECT candidate, bad, size

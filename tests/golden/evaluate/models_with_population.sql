@@ -31,7 +31,7 @@ counts AS (
 -- reads:  "masks_1_population": the people of the population by tuples, and which kept
 --         bits a scheme must not have to take a tuple with a value that is not in the source;
 --         the part candidates above
--- yields: population: its people in the classes of the candidates, whether these hold a row or not
+-- yields: population: its people in the classes of the candidates, even in classes without a row
 , residents AS (
   SELECT
     "w0" & CAST($4 AS BIGINT) AS "w0",
@@ -68,9 +68,8 @@ population AS (
   )
   GROUP BY ALL
 )
--- reads:  the part totals above: what every class holds, several counts to a word
--- yields: the classes by candidate, badness and size; where they are asked for, also those that
---         may be suppressed
+-- reads:  the part totals above: the counts of every class, several counts per word
+-- yields: the classes by candidate, badness and size; on request also those that may be suppressed
 , classes AS (
   SELECT
     "k0", "k1",
@@ -79,7 +78,7 @@ population AS (
     "c0_held_0",
     "p0" & 127 AS "size"
   FROM totals
-  WHERE size > 0  -- not of the population alone
+  WHERE size > 0  -- without classes of the population alone
 ),
 reached AS (
   SELECT

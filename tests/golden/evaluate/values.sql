@@ -1,9 +1,9 @@
 -- reads:  "masks_1", one row per atom tuple and mover: its masks w0, w1, …, people
 --         and rows; "masks_1_values": the same for each value of each sensitive column
 -- yields: the classes of the candidate schemes by their keys: with kind = 0 a class, its people
---         and rows; with kind = 1 a value in it, how many people have it and in how many rows
--- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
---         per word
+--         and rows; with kind = 1 a value in it, the people with that value and their rows
+-- params: $1 the candidates' numbers, shifted to their bits of word 0; then their kept bits, one
+--         list per word
 -- A tuple's mask & a candidate's kept bits names the tuple's class. People in several tuples, the
 -- movers, have a number and count once.
 WITH candidates AS (

@@ -1,9 +1,9 @@
 -- reads:  "masks_1", one row per atom tuple and mover: its masks w0, w1, …, people
 --         and rows; "masks_1_values": the same for each value of each sensitive column
 -- yields: the classes of the candidate schemes by their keys: with kind = 0 a class, its people
---         and rows; with kind = 1 a value in it, how many people have it and in how many rows
--- params: $1 the candidates' numbers, in their bits of word 0; then their kept bits, one list
---         per word
+--         and rows; with kind = 1 a value in it, the people with that value and their rows
+-- params: $1 the candidates' numbers, shifted to their bits of word 0; then their kept bits, one
+--         list per word
 -- A tuple's mask & a candidate's kept bits names the tuple's class. People in several tuples, the
 -- movers, have a number and count once.
 WITH candidates AS (
@@ -36,8 +36,8 @@ GROUP BY ALL
 UNION ALL
 -- reads:  "masks_1_population": the people of the population by tuples, and which kept
 --         bits a scheme must not have to take a tuple with a value that is not in the source
--- yields: with kind = 2 how many people of the population are in a class of a candidate scheme,
---         whether the class holds a row or not
+-- yields: with kind = 2 the people of the population in each class of a candidate scheme, even in
+--         classes without a row
 SELECT
   "candidate" | ("w0" & "b0") AS "k0",
   "w1" & "b1" AS "k1",

@@ -36,7 +36,7 @@ ORDER BY
   3;
 
 -- reads:  a verified release
--- yields: a Parquet file with a mark by which a later release knows that it may replace it
+-- yields: a Parquet file with a mark that allows a later release to replace it
 COPY (
   SELECT "age", "town", "disease" FROM "temp"."main"."sqlanon_stage"
 ) TO 'people.parquet' (

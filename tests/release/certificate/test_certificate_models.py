@@ -17,7 +17,6 @@ from sqlanon.privacy.t_closeness import Closeness, Distance
 from sqlanon.release.certificate.certificate import Certificate
 from sqlanon.release.certificate.comparison import differences
 from sqlanon.release.certificate.document import Document
-from sqlanon.release.certificate.model_entries import model_of
 
 EVERY: list[tuple[Model, float, str]] = [
     (
@@ -82,7 +81,7 @@ def test_every_model_in_words(model: Model, value: float, words: str) -> None:
     facts = with_model(model, value)
     assert inference(facts) == words if words.endswith(".") else f"{words}."
     (stated,) = certificate_of(facts).document.privacy.models
-    assert model_of(stated) == model
+    assert stated.model() == model
 
 
 @pytest.mark.parametrize(("model", "value", "words"), EVERY[4:], ids=lambda v: type(v).__name__)

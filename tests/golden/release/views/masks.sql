@@ -1,4 +1,4 @@
-WITH "generalized" AS (
+WITH "generalized" /* one row per row of the source, as it is released */ AS (
   SELECT
     CASE
       WHEN LENGTH("source"."zip") = 4 AND LEFT("source"."zip", 2) COLLATE "binary" = '80'
@@ -20,7 +20,7 @@ WITH "generalized" AS (
     OR (
       LENGTH("source"."zip") = 5 AND LEFT("source"."zip", 3) COLLATE "binary" = '200'
     )
-), "counted" AS (
+), "counted" /* every row with the number of rows in its class */ AS (
   SELECT
     "generalized"."zip",
     COUNT(*) OVER (PARTITION BY "generalized"."zip" COLLATE "binary") AS "people"

@@ -1,6 +1,5 @@
--- reads:  the rows of the source as they are released before any is suppressed, and the staged
---         table
--- yields: one row per class that has fewer rows in the staged table: how many are missing there
+-- reads:  the rows of the source as released before suppression, and the staged table
+-- yields: one row per class that has fewer rows in the staged table: the number of missing rows
 SELECT
   "q0", "q1",
   CAST(SUM(n) AS BIGINT) AS n_rows

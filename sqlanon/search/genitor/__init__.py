@@ -1,1 +1,0 @@
-"""GENITOR for k-anonymity, with its population and crossovers."""

@@ -1,1 +1,0 @@
-"""NSGA-II with publisher preferences."""
