@@ -67,6 +67,7 @@ class PostgresEngine:
         locks=True,
         erases_columns=False,
         view_options="security_barrier",
+        begin="BEGIN ISOLATION LEVEL REPEATABLE READ",
     )
 
     def __init__(self, connection: Connection, owned: bool) -> None:
@@ -343,7 +344,7 @@ class PostgresEngine:
 
     def begin(self) -> None:
         """All statements of the transaction see the rows that were there at its first one."""
-        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        self.run(self.can.begin)
         self._begun = True
         self._known = {}
 

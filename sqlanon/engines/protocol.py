@@ -208,6 +208,7 @@ class Capabilities:
     locks              has LOCK TABLE, and a table is held for the swap alone; else its comment is
                        changed at the start, which holds off other changes of it
     erases_columns     DROP COLUMN leaves nothing of the values in the table's file
+    begin              begins a transaction whose statements all see the same rows
     view_options       how a view is made that evaluates no condition of its readers early
     """
 
@@ -223,6 +224,7 @@ class Capabilities:
     locks: bool = False
     erases_columns: bool = True
     view_options: str | None = None
+    begin: str = "BEGIN TRANSACTION"
 
 
 class DatabaseCopy(Protocol):

@@ -278,7 +278,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
         columns = places.released_columns(engine, order) if plan.former is not None else ()
         same = plan.former.same_columns(columns) if plan.former is not None else ()
         closing = [*plan.lock, *plan.swap(plan.was_not_null(), same)]
-    return ["BEGIN TRANSACTION", *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
+    return [engine.can.begin, *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
 
 def _folder_of(file: Path) -> Path:

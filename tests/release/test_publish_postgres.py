@@ -5,6 +5,7 @@ Expected classes are counted by hand: towns a and b have four people each, town 
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_files import assert_golden
 from postgres_server import Database
 
 import sqlanon
@@ -428,3 +430,26 @@ def test_leftovers_of_other_kinds_of_runs_are_dropped(people: Database) -> None:
     engine: Engine = PostgresEngine.open(people.address, read_only=False, folders=())
     with closing(engine):
         assert remove_leftovers(engine) == [f"{people.name}.public.sqlanon_stage_1"]
+
+
+@pytest.mark.parametrize("mode", ["table", "view", "replace"])
+def test_the_statements_of_a_publish(people: Database, mode: str) -> None:
+    """As text, and executed: those that the release has run, but for the stage's name."""
+    place = {} if mode == "replace" else {"to": "anon"}
+    document = policy(people, publish={"mode": mode} | place)
+    with sqlanon.load(document) as anonymizer:
+        columns = anonymizer.space.columns
+        scheme = sqlanon.Scheme(columns, (columns[0].coarsest, columns[1].finest))
+        if mode == "replace":
+            people.run(
+                "GRANT SELECT ON people TO pg_monitor", "CREATE INDEX by_ill ON people (ill)"
+            )
+        planned = "\n\n".join(f"{each};" for each in anonymizer.dry_run(scheme))
+        release = anonymizer.publish(scheme)
+    named = planned.replace(people.name, "ward")
+    assert_golden(f"postgres/{mode}", named)
+    if mode == "view":  # it names the groups that its rows show
+        return
+    run = "\n\n".join(f"{each};" for each in release.statements).replace(people.name, "ward")
+    run = re.sub(r"sqlanon_stage_[0-9a-f]+", "sqlanon_stage", run)
+    assert f"BEGIN ISOLATION LEVEL REPEATABLE READ;\n\n{run}\n\nCOMMIT;" == named

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -55,6 +54,8 @@ def _other_user() -> dict[str, Any]:
     """The user of the server where this process is root, which PostgreSQL refuses."""
     if os.geteuid() != 0:
         return {}
+    import pwd  # Windows has none
+
     for name in ("postgres", "nobody"):
         with suppress(KeyError):
             found = pwd.getpwnam(name)
