@@ -196,11 +196,14 @@ def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> e
 
 
 def _in_postgres(node: exp.Expr) -> exp.Expr:
-    """PostgreSQL hashes bytes, divides whole numbers by /, and compares NaN like any number."""
+    """PostgreSQL hashes bytes, divides whole numbers by /, and compares NaN like any number.
+
+    A sum is no whole number there but NUMERIC, so what is divided by one stays DIV.
+    """
     if isinstance(node, exp.SHA2):
         arguments = [node.this, exp.Literal.string("UTF8")]
         node.set("this", exp.Anonymous(this="CONVERT_TO", expressions=arguments))
-    if isinstance(node, exp.IntDiv):
+    if isinstance(node, exp.IntDiv) and not node.find(exp.AggFunc):
         whole = exp.cast(node.this, exp.DataType.Type.BIGINT)
         return exp.Div(this=whole, expression=node.expression, typed=True)
     if isinstance(node, exp.IsNan):
