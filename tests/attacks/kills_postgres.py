@@ -185,6 +185,8 @@ class Field:
         if self.worker is not None:
             self.worker.kill()
             self.worker.wait()
+        self.undisturbed("one", "replace")
+        self.database.run("DROP TABLE people", MAKE)
         self.undisturbed("one", "table")
         out = self.folder / "out"
         names = sorted(path.name for path in out.iterdir() if path.name.startswith("anon."))

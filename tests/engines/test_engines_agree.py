@@ -140,7 +140,7 @@ CASES: dict[str, dict[str, Any]] = {
     "models": {"quasi": ["age", "smoker"], "privacy": {
         "k": 3, "t_closeness": {"t": 0.5}, "beta_likeness": {"beta": 4}}},
     "ordered": {"quasi": ["age", "smoker"], "columns": {"dose": {"role": "sensitive"}}, "privacy": {
-        "k": 3, "t_closeness": {"column": "dose", "t": 0.4, "distance": "ordered"},
+        "k": 3, "t_closeness": {"columns": ["dose"], "t": 0.4, "distance": "ordered"},
         "homogeneity": {"accept": "a test"}}},
     "people": {"quasi": ["age", "smoker"], "one_row_per_person": False, "subject": "id"},
     "replaced": {"quasi": ["age", "level"], "publish": {"mode": "replace"}},
