@@ -107,6 +107,7 @@ class Field:
 
     def start(self) -> subprocess.Popen[str]:
         if self.worker is None or self.worker.poll() is not None:
+            self.end()
             self.worker = subprocess.Popen(
                 [sys.executable, "-c", WORKER],
                 stdin=subprocess.PIPE,
@@ -117,6 +118,13 @@ class Field:
             assert self.worker.stdout is not None
             self.worker.stdout.readline()
         return self.worker
+
+    def end(self) -> None:
+        """Ends the worker and closes its pipes."""
+        if self.worker is not None:
+            self.worker.kill()
+            with suppress(OSError):  # what was not written yet
+                self.worker.communicate()
 
     def send(self, scheme: str, mode: str) -> subprocess.Popen[str]:
         worker = self.start()
@@ -182,9 +190,7 @@ class Field:
 
     def finish(self) -> None:
         """The next run finds nothing that hinders it, and leaves nothing but its own files."""
-        if self.worker is not None:
-            self.worker.kill()
-            self.worker.wait()
+        self.end()
         self.undisturbed("one", "replace")
         self.database.run("DROP TABLE people", MAKE)
         self.undisturbed("one", "table")

@@ -420,7 +420,7 @@ def test_a_role_with_few_rights_is_enough(people: Database) -> None:
 
 
 def test_leftovers_of_other_kinds_of_runs_are_dropped(people: Database) -> None:
-    from sqlanon.release import remove_leftovers
+    from sqlanon.release.pending import remove_leftovers
 
     people.run(
         "CREATE TABLE sqlanon_stage_1 (a int)",
