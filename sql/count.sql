@@ -2,6 +2,6 @@
 -- yields: one row per distinct tuple of atoms (q0, q1, …) and further values (v0, …): its rows
 SELECT
   {{ tuples | columns(2) }},
-  COUNT(*) AS n_rows
+  {{ n_rows | sql }} AS n_rows
 FROM {{ source | sql }}
 GROUP BY {{ tuples | ordinals }}

@@ -9,7 +9,7 @@ WITH counted AS (
 {% if spelling %}
     MIN({{ spelling | sql }}) AS spelling,
 {% endif %}
-    COUNT(*) AS n_rows
+    {{ n_rows | sql }} AS n_rows
   FROM {{ source | sql }}
   GROUP BY {{ atoms | ordinals }}, {{ atoms | length + 1 }}
 ),

@@ -2,7 +2,7 @@
 -- yields: the values of one column outside its declared range, most frequent first
 SELECT
   {{ value | sql }} AS value,
-  COUNT(*) AS n_rows
+  {{ n_rows | sql }} AS n_rows
 FROM {{ source | sql }}
 WHERE {{ atom | sql }} = -1
 GROUP BY 1

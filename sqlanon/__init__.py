@@ -4,12 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlanon.anonymizer import Anonymizer, load
+    from sqlanon.anonymizer import Anonymizer, count_sql, load
     from sqlanon.audit import CheckResult
     from sqlanon.checking import check
     from sqlanon.domain import Scheme
     from sqlanon.errors import SqlanonError
     from sqlanon.release.pipeline import Release
+    from sqlanon.release.verification import Verification
     from sqlanon.search import Progress, SearchResult, Solution, Watch
     from sqlanon.utility import Utility
 
@@ -25,9 +26,11 @@ __all__ = [
     "Solution",
     "SqlanonError",
     "Utility",
+    "Verification",
     "Watch",
     "__version__",
     "check",
+    "count_sql",
     "load",
 ]
 
@@ -41,8 +44,10 @@ _HOME = {
     "Solution": "sqlanon.search",
     "SqlanonError": "sqlanon.errors",
     "Utility": "sqlanon.utility",
+    "Verification": "sqlanon.release.verification",
     "Watch": "sqlanon.search",
     "check": "sqlanon.checking",
+    "count_sql": "sqlanon.anonymizer",
     "load": "sqlanon.anonymizer",
 }
 

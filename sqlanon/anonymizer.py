@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from sqlglot import exp
 
 from sqlanon.arguments import function, number_from, optional, path, refusal, whole_number
 from sqlanon.counting import (
@@ -16,6 +18,7 @@ from sqlanon.counting import (
     StoredScheme,
     check_columns,
     check_fit,
+    count_query,
     explaining_changes,
     folders_of,
     open_lent_source,
@@ -23,11 +26,21 @@ from sqlanon.counting import (
     population_source,
     refuse_workspace,
     scheme_in,
+    table_elsewhere,
 )
 from sqlanon.domain import Histogram, Mode, Scheme, Space
-from sqlanon.engines import EMBEDDED, ArrowStream, Connection, Engine, Source, held, open_source
-from sqlanon.errors import EngineError, SchemeError, SqlanonError, UncoveredValueError
-from sqlanon.evaluate import Evaluator
+from sqlanon.engines import (
+    EMBEDDED,
+    ArrowStream,
+    Connection,
+    Engine,
+    Source,
+    as_given,
+    held,
+    open_source,
+)
+from sqlanon.errors import EngineError, PublishError, SchemeError, SqlanonError, UncoveredValueError
+from sqlanon.evaluate import KEPT_DAYS, Evaluator, Workspace
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import Preference, Suppression
 from sqlanon.policy import Policy, parse_policy, read_policy
@@ -37,13 +50,17 @@ from sqlanon.release import (
     check_values,
     falls_short,
     header_of,
+    measured_order,
+    measurement_text,
     order_of,
     portable_source,
     refuse_uncovered,
     release_text,
     released_before,
     shown,
+    statement_text,
     telling_of_release,
+    text_of,
 )
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
 from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
@@ -55,6 +72,7 @@ if TYPE_CHECKING:
 
     from sqlanon.release import Order
     from sqlanon.release.pipeline import Release
+    from sqlanon.release.verification import Verification
     from sqlanon.utility import Utility
 
 _log = logging.getLogger("sqlanon.publish")
@@ -72,7 +90,8 @@ def load(
 
     `connection` is an open DuckDB connection to use instead of the policy's own; it stays
     open. `data` is a DataFrame, an Arrow table or anything else with an Arrow stream, which is
-    read once, to use as the source. A `workspace` file keeps measurements for the next run.
+    read once, to use as the source. A `workspace` file keeps measurements for the next run, in
+    place of that of the policy.
     `workers` is the number of threads, by default one a processor.
     """
     if connection is not None and data is not None:
@@ -84,6 +103,9 @@ def load(
     checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
     data = None if data is None else held(data)
     origin = Origin(connection, data, policy_is_file=not isinstance(policy, Mapping))
+    kept = checked.workspace
+    if workspace is None and kept is not None:
+        workspace = Path(kept.file)
     if workspace is not None:
         refuse_workspace(workspace, checked, origin)
     if data is not None:
@@ -98,10 +120,39 @@ def load(
             check_columns(checked, source)
             check_types(checked, source)
             population_source(checked, source)  # reports its mistakes before any work
+        tables = Workspace(workspace, KEPT_DAYS if kept is None else kept.days)
     except BaseException:
         source.engine.close()
         raise
-    return Anonymizer(checked, source, origin, workspace=workspace, workers=workers)
+    return Anonymizer(checked, source, origin, workspace=tables, workers=workers)
+
+
+def count_sql(
+    policy: str | Path | Mapping[str, Any],
+    *,
+    connection: Connection | None = None,
+    dialect: str = EMBEDDED,
+) -> str:
+    """The query that counts the table of a policy where it lives, for `source: {histogram: FILE}`.
+
+    Of a policy with such a source nothing is opened. `connection` as for `load`.
+    """
+    checked = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(policy)
+    if checked.section.source.histogram is not None:
+        return _count_text(checked, count_query(checked, table_elsewhere(checked)), [], dialect)
+    with load(policy, connection=connection) as anonymizer:
+        source, notes = portable_source(anonymizer.source, dialect)
+        select = count_query(checked, as_given(source.relation), source.columns)
+        return _count_text(checked, select, notes, dialect)
+
+
+def _count_text(policy: Policy, select: exp.Select, notes: Sequence[str], dialect: str) -> str:
+    lines = [
+        "counts a table for `source: {histogram: FILE}`; the answer holds the values of people",
+        f"policy {policy.fingerprint[:16]}",
+        *notes,
+    ]
+    return "".join(f"-- {line}\n" for line in lines) + statement_text(select, dialect) + ";\n"
 
 
 class Anonymizer:
@@ -113,7 +164,7 @@ class Anonymizer:
         source: Source,
         origin: Origin | None = None,
         *,
-        workspace: str | Path | None = None,
+        workspace: Workspace | None = None,
         workers: int | None = None,
     ) -> None:
         self.policy = policy
@@ -132,15 +183,20 @@ class Anonymizer:
 
     def close(self) -> None:
         """Writes the workspace and closes everything that was opened here."""
-        try:
-            self._measurer.forget()
-        finally:
-            self.source.engine.close()
+        with ExitStack() as stack:
+            stack.callback(self.source.engine.close)
+            stack.callback(self.workspace.close)
+            stack.callback(self._measurer.forget)
 
     @property
     def source(self) -> Source:
         """The open source."""
         return self._measurer.source
+
+    @property
+    def workspace(self) -> Workspace:
+        """The tables of everything that was measured here."""
+        return self._measurer.workspace
 
     @property
     def histogram(self) -> Histogram:
@@ -199,8 +255,14 @@ class Anonymizer:
                 refuse_uncovered(self.policy, self.source, stored)
                 raise
 
-    def measure(self, scheme: SchemeLike) -> Solution:
-        """The scores of one scheme."""
+    def measure(self, scheme: SchemeLike, *, on_source: bool = False) -> Solution:
+        """The scores of one scheme.
+
+        `on_source` has the source's own database measure it, with the query that
+        `sql(scheme, part="measure")` prints: k, classes, and the measures that have a cell there.
+        """
+        if on_source:
+            return self._measurer.measured_on_source(self.scheme(scheme))
         return self.measure_all([scheme])[0]
 
     def measure_all(self, schemes: Sequence[SchemeLike]) -> list[Solution]:
@@ -241,7 +303,12 @@ class Anonymizer:
         several = len(wanted) > 1
         with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
             found = run.search_for_each(wanted)
-        return together(found, self.required_k) if several else found[0]
+        return self._noted(together(found, self.required_k) if several else found[0])
+
+    def _noted(self, result: SearchResult) -> SearchResult:
+        """A result with a note on a workspace that could not be used."""
+        note = self.workspace.note
+        return result if note is None else replace(result, notes=(*result.notes, note))
 
     def walk(self, document: object = None, *, seed: int | None = None) -> Walk:
         """A walk along reference directions, from the policy's start to its preference.
@@ -261,7 +328,18 @@ class Anonymizer:
         """
         if not isinstance(walk, Walk):
             raise refusal("walk", walk, "the walk that walk() returned")
-        return walked(self._measurer, walk, chosen, number_from("seconds", seconds, 0))
+        seconds = number_from("seconds", seconds, 0)
+        return self._noted(walked(self._measurer, walk, chosen, seconds))
+
+    def evaluations(self, query: str = "FROM evaluation", *, words: bool = False) -> pa.Table:
+        """What a SELECT over everything that was measured yields, also while a search runs.
+
+        The tables `run` and `measurement` and the view `evaluation` are in docs/evaluation.md.
+        With `words` a further column says what each scheme makes of the columns; it needs the
+        columns `run` and `scheme`, and is NULL for schemes of other data.
+        """
+        found = self.workspace.query(query)
+        return self._measurer.with_words(found) if words else found
 
     def utility(
         self,
@@ -289,20 +367,71 @@ class Anonymizer:
         assessment.tell("counting")
         return assessment.of(self.histogram, self.measure(scheme), self.required_k)
 
-    def sql(self, scheme: SchemeLike, *, dialect: str = EMBEDDED) -> str:
-        """The SELECT that builds the release of a scheme, with a header that names it."""
+    def sql(self, scheme: SchemeLike, *, part: str = "release", dialect: str = EMBEDDED) -> str:
+        """The SELECT that builds the release of a scheme, with a header that names it.
+
+        The `part` measure is the query that measures it instead, and verify the one that counts
+        the rows of a release that was made elsewhere; `verify` reads its answer.
+        """
+        if part == "measure":
+            return self._sql_of_measurement(scheme, dialect)
+        if part == "verify":
+            return self._sql_of_verification(scheme, dialect)
+        if part != "release":
+            raise refusal("part", part, "one of release, measure, verify")
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
         guarded = self.policy.section.publish.mode is Mode.VIEW
         solution = self._measured(scheme)
         k = None if solution is None else int(solution.scores["k"] or 0)
-        source, notes = portable_source(self.source, dialect)
+        source, notes = self._printed_source(dialect)
         order = order_of(self.policy, source, released, dialect)
         header = header_of(order, k, guarded=guarded)
         if solution is not None and solution.feasible is False:
             header += falls_short(self.policy)
         order = replace(order, header=(*header, *notes, *order.header))
         return release_text(shown(order), dialect, guarded=guarded)
+
+    def _sql_of_measurement(self, scheme: SchemeLike, dialect: str) -> str:
+        measured = self.scheme(scheme)
+        source, notes = self._printed_source(dialect)
+        k = measured.required_k or self.required_k
+        order = measured_order(self.policy, source, measured, k)
+        return measurement_text(replace(order, header=tuple(notes)), dialect)
+
+    def _sql_of_verification(self, scheme: SchemeLike, dialect: str) -> str:
+        from sqlanon.release.verification import verification_query
+
+        order = order_of(self.policy, self.source, self._scheme_to_release(scheme))
+        header = (
+            "counts the rows of a release; `sqlanon publish --verified FILE` reads the answer",
+            f"policy {order.policy[:16]}, scheme {order.scheme[:16]}",
+        )
+        order = replace(order, header=header)
+        return text_of(verification_query(self.policy, order), order, dialect)
+
+    def _printed_source(self, dialect: str) -> tuple[Source, list[str]]:
+        """The source as the database that is to read a query knows it, and notes on that."""
+        if self.source.histogram is None:
+            return portable_source(self.source, dialect)
+        table = table_elsewhere(self.policy)
+        return replace(self.source, relation=table, name=str(self.policy.section.source.table)), []
+
+    def verify(
+        self, scheme: SchemeLike, answer: str | Path | pa.Table | ArrowStream
+    ) -> Verification:
+        """Checks a release that was made elsewhere by the SQL of `sql`.
+
+        `answer` is what the query of `sql(scheme, part="verify")` yielded there: a CSV or Parquet
+        file, or the rows. k and every model are recounted from it, and the number of rows and
+        classes is compared with what the count of the source foretells.
+        """
+        from sqlanon.release.verification import verified
+
+        released = self._scheme_to_release(scheme)
+        order = order_of(self.policy, self.source, released)
+        rows = self.histogram.rows
+        return verified(self.policy, self.source, order, self.measure(scheme), rows, answer)
 
     def publish(
         self,
@@ -359,7 +488,7 @@ class Anonymizer:
         from sqlanon.release.target import type_changes
 
         with self._ordered(scheme, read_only=True) as (order, engine):
-            return [str(change) for change in type_changes(engine, order)]
+            return type_changes(engine, order)
 
     def losses(self, scheme: SchemeLike) -> list[str]:
         """What `publish` with `mode: replace` takes away, a line each.
@@ -398,6 +527,12 @@ class Anonymizer:
     ) -> Iterator[tuple[Order, Engine]]:
         """The order of a publish with its databases; unless `read_only`, the target's is open for
         writing, which it is at no other time."""
+        if self.source.histogram is not None:
+            raise PublishError(
+                f"{self.source.name} is a histogram, and the table that it was counted of is "
+                "elsewhere: run there what `sqlanon sql` prints, then the query of `sqlanon sql "
+                "--part verify`, and give its answer to `sqlanon publish --verified FILE`"
+            )
         with telling_of_release(self.policy, self.source):
             released = self._scheme_to_release(scheme)
         # No database may be open twice, while a file may be read all the time.

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlanon.counting import is_histogram
 from sqlanon.engines import Engine, file_address, open_engine, parse_table
 from sqlanon.errors import EngineError
-from sqlanon.evaluate import CONTENTS, is_workspace
+from sqlanon.evaluate import CONTENTS, is_workspace, remove_own_folder
 from sqlanon.files import folder_of, remove_dead_folders, young_folders
 from sqlanon.release.pending import (
     Settled,
@@ -44,14 +45,19 @@ def clean(paths: Iterable[str | Path]) -> Cleaned:
     """Removes what killed runs and workspaces left behind.
 
     A folder loses the private folders and half-written certificates of processes that have
-    died. A workspace, which is a DuckDB file with nothing but measurements, is removed. Any
+    died. A workspace, which is a DuckDB file with nothing but measurements, is removed, and so is
+    a folder that was made for it. Any
     other DuckDB file loses the spill files and private folders beside it, and no table. A
-    certificate that lacks nothing but its name gets that, if its release is there.
+    certificate that lacks nothing but its name gets that, if its release is there. A histogram,
+    which is a CSV or Parquet file with the column that counts rows, is removed.
     """
     cleaned = Cleaned()
     for path in map(Path, paths):
         if path.is_dir():
             _clean_folder(path, cleaned)
+        elif is_histogram(path):
+            path.unlink()
+            cleaned.removed.append(str(path))
         elif path.is_file():
             _clean_database(path, cleaned)
         else:
@@ -102,6 +108,7 @@ def _clean_database(path: Path, cleaned: Cleaned) -> None:
         if file.exists():
             file.unlink()
             cleaned.removed.append(str(file))
+    cleaned.removed += map(str, remove_own_folder(path))
 
 
 def _settle(folder: Path, cleaned: Cleaned, opened: Callable[[list[Path]], Engine]) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +20,12 @@ from sqlanon.counting import (
     sensitive_hierarchies,
     writings_of,
 )
-from sqlanon.domain import Batch, Histogram, Scheme, Space, SuppressedRows
+from sqlanon.domain import Batch, Histogram, Partition, Scheme, Space, SuppressedRows
 from sqlanon.engines import Source
-from sqlanon.errors import PolicyError
-from sqlanon.evaluate import Evaluator, ValueSets
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.evaluate import Evaluator, ValueSets, Workspace
 from sqlanon.metrics import (
+    DIGITS,
     METRICS,
     Ints,
     Preference,
@@ -36,8 +36,18 @@ from sqlanon.metrics import (
 )
 from sqlanon.policy import Policy
 from sqlanon.privacy import Model, Reached, SourceValues
-from sqlanon.release import cautions, holds_with_marked, k_of_release, telling_of_release
+from sqlanon.release import (
+    cautions,
+    compile_measurement,
+    holds_with_marked,
+    k_of_release,
+    measured_order,
+    telling_of_release,
+)
 from sqlanon.search import Solution, kept_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Measurer:
@@ -48,12 +58,12 @@ class Measurer:
         policy: Policy,
         source: Source,
         *,
-        workspace: str | Path | None = None,
+        workspace: Workspace | None = None,
         workers: int | None = None,
     ) -> None:
         self.policy = policy
         self.source = source
-        self._workspace = workspace
+        self.workspace = workspace or Workspace()
         self._workers = workers
 
     def forget(self) -> None:
@@ -180,7 +190,7 @@ class Measurer:
             models=self.models,
             hierarchies=sensitive_hierarchies(self.policy, self.source),
             further=further,
-            workspace=self._workspace,
+            workspace=self.workspace,
             workers=self._workers,
         )
 
@@ -198,6 +208,57 @@ class Measurer:
             found = self.solutions(part, scores, self.preference, own, released)
             solutions |= zip(rows, found, strict=True)
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
+
+    def measured_on_source(self, scheme: Scheme) -> Solution:
+        """The scores of a scheme from one query on the source: sql/measure.sql."""
+        k = scheme.required_k or self.required_k
+        order = measured_order(self.policy, self.source, scheme, k)
+        (found,) = self.source.engine.fetch(compile_measurement(order)).to_pylist()
+        rows, _, uncovered = (found.pop(n) for n in ("source_rows", "source_people", "uncovered"))
+        if uncovered:
+            raise EngineError(f"{self.source.name} changed while it was measured; try again")
+        row = {n: round(v, DIGITS) if isinstance(v, float) else v for n, v in found.items()}
+        row |= {"ach": None, "pref_dev": None}
+        scale = row | {"glm": row["glm_share"], "dcn": row["dcn"] / rows**2}
+        aim = self.preference
+        if aim is not None and aim.loss_by in scale and aim.bias_by in scale:
+            point = [np.array([scale[by]]) for by in (aim.loss_by, aim.bias_by)]
+            row |= {"ach": aim.ach(*point)[0].item(), "pref_dev": aim.pref_dev(*point)[0].item()}
+        feasible, marked_hold = None, None
+        if self.policy.section.privacy is not None:
+            feasible = row["k"] >= k_of_release(self.policy, scheme)
+        marks = self.policy.section.suppression.rows is SuppressedRows.MARK
+        if feasible and row["suppressed"] and marks:
+            feasible = marked_hold = holds_with_marked(self.policy, self.source, scheme)
+        return Solution(scheme, row, feasible, (), writings_of(self.policy), marked_hold)
+
+    def with_words(self, found: pa.Table) -> pa.Table:
+        """Rows of evaluations with a column `words`: by column, the labels of the groups."""
+        if missing := {"run", "scheme"} - set(found.column_names):
+            raise EngineError(
+                f"Schemes in words need the column {min(missing)!r}; the query has no such column."
+            )
+        import pyarrow as pa
+
+        ours = self.workspace.query(
+            f"SELECT run FROM run WHERE histogram = '{self.histogram.fingerprint}'"
+        )
+        runs, writings = set(ours["run"].to_pylist()), writings_of(self.policy)
+        labels: dict[tuple[int, bytes], list[str | None]] = {}
+
+        def in_words(packed: bytes) -> dict[str, list[str | None]]:
+            words = {}
+            for j, (column, part) in enumerate(self.space.unpacked(packed)):
+                if (j, part.tobytes()) not in labels:
+                    written = writings[column.name].labels(column, Partition.from_bits(part))
+                    labels[j, part.tobytes()] = list(written)
+                words[column.name] = labels[j, part.tobytes()]
+            return words
+
+        pairs = zip(found["run"].to_pylist(), found["scheme"].to_pylist(), strict=True)
+        kind = pa.struct([(column.name, pa.list_(pa.string())) for column in self.space.columns])
+        column = [in_words(scheme) if run in runs else None for run, scheme in pairs]
+        return found.append_column("words", pa.array(column, kind))
 
     @contextmanager
     def _measuring_for(self, k: int) -> Iterator[Evaluator]:

@@ -24,7 +24,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Mapping, Sized
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import jinja2
@@ -80,7 +80,7 @@ def query(
     """
     cells: list[exp.Expr] = []
     text = _cell_environment().get_template(name).render({**context, _CELLS: cells})
-    tree = _parsed(text)
+    tree = _parsed(text).copy()
     for written in list(tree.find_all(exp.Identifier)):
         number = written.this.removeprefix(_STAND_IN)
         if number != written.this:
@@ -102,6 +102,7 @@ _READ_INTO: dict[type[exp.Expr], tuple[str, ...]] = {
 """What parsing adds to an expression although it is DuckDB's default."""
 
 
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> exp.Select:
     """The text of a template as an expression, with no more in it than the template says."""
     tree = sqlglot.parse_one(text, read=NATIVE, into=exp.Select)

@@ -14,7 +14,7 @@ from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE
 from sqlanon.domain import Batch, Column, ValueDomain
 from sqlanon.engines import Kind
 from sqlanon.errors import ArgumentError
-from sqlanon.evaluate import Effort, Evaluator
+from sqlanon.evaluate import Effort, Evaluator, Search
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import EachForItsK, Ints, Rule, Suppression
 from sqlanon.policy import Policy
@@ -148,7 +148,7 @@ def result_of(
     )
 
 
-def start_walk(measurer: Measurer, document: object, seed: int | None) -> Walk:
+def start_walk(measurer: Measurer, document: object, given: int | None) -> Walk:
     """A walk from the policy's start to its preference, or the saved walk of a document."""
     section = measurer.policy.section.search
     settings = WalkSettings(**(section.given if section.method == WALK else {}))
@@ -156,17 +156,19 @@ def start_walk(measurer: Measurer, document: object, seed: int | None) -> Walk:
     problem = Problem.over(measurer.walker, measurer.required_k, aim, "nwp")
     problem, notes = problem.with_cuts(measurer.histogram.marginals, settings.cuts)
     nothing = _out_of_reach(measurer, problem, METHODS["auto"])
+    seed = section.seed if given is None else given
+    measurer.walker.begin(_search_of(measurer, METHODS[WALK], settings, seed, measurer.required_k))
     walk = Walk(
         problem,
         start=settings.start_towards(aim),
         n=settings.points,
         minimizer=None if nothing is None else lambda _: nothing,
         settings=settings,
-        seed=section.seed if seed is None else seed,
+        seed=seed,
         limits=Limits(section.seconds, section.patience),
         notes=notes,
     )
-    return walk if document is None else walk.resume(document, seed)
+    return walk if document is None else walk.resume(document, given)
 
 
 def walked(measurer: Measurer, walk: Walk, chosen: bytes | None, seconds: float) -> SearchResult:
@@ -174,7 +176,40 @@ def walked(measurer: Measurer, walk: Walk, chosen: bytes | None, seconds: float)
     outcome, walker = walk.outcome(chosen), measurer.walker
     effort = asdict(walker.effort)
     released = walker.released_rows(Batch(measurer.space, outcome.solutions.ids))
-    return result_of(measurer, outcome, walk.seed, effort, seconds, released=released)
+    found = result_of(measurer, outcome, walk.seed, effort, seconds, released=released)
+    _end(measurer, walker, found, effort, walker.suppression)
+    return found
+
+
+def _search_of(
+    measurer: Measurer,
+    method: Method,
+    settings: Any,
+    seed: int,
+    k: int,
+) -> Search:
+    """A search as the workspace names it."""
+    required = None if measurer.policy.section.privacy is None else measurer.required_k
+    preference = measurer.preference
+    if preference is None and method.default_loss is None:
+        preference = DEFAULT_PREFERENCE
+    return Search(method.key, seed, asdict(settings), k, required, preference)
+
+
+def _end(
+    measurer: Measurer,
+    evaluator: Evaluator,
+    found: SearchResult,
+    effort: dict[str, int],
+    rule: Suppression,
+) -> None:
+    """Says in the workspace how a search ended, and what its result lists."""
+    solutions = measurer.space.batch([each.scheme for each in found.solutions])
+    belows = [
+        each.scheme.required_k or measurer.required_k if rule.budget else rule.below
+        for each in found.solutions
+    ]
+    evaluator.end(found.seconds, found.stopped, effort, solutions, belows)
 
 
 class SearchRun:
@@ -238,6 +273,7 @@ class SearchRun:
         measurer, method = self._measurer, self._method
         evaluator = self._evaluator(rule)
         before = replace(evaluator.effort)
+        evaluator.begin(_search_of(measurer, method, self._settings, self._seed, k), rule)
         wish = measurer.preference or DEFAULT_PREFERENCE
         problem = Problem.over(evaluator, k, wish, self._loss, rule)
         cuts = getattr(self._settings, "cuts", None)
@@ -274,9 +310,10 @@ class SearchRun:
             k=k,
             scored_for=scored_for,
         )
-        if method.given_k or not rule.budget or scored_for is not None:
-            return found
-        return self._with_released(found, outcome, k)
+        if not (method.given_k or not rule.budget or scored_for is not None):
+            found = self._with_released(found, outcome, k)
+        _end(measurer, evaluator, found, effort, rule)
+        return found
 
     def _rule(self, k: int) -> Suppression:
         """The suppression rule of the method in a search for a k."""

@@ -129,6 +129,12 @@ def test_nsga2_gives_the_same_with_numpy() -> None:
     assert found["k"] >= 5
 
 
+def test_tables() -> None:
+    found = run("tables.py", "--evaluations", "1000", "--repeats", "1")
+    assert found["with_s"] > 0
+    assert 0 < found["compressed"] < found["bytes"]
+
+
 def test_poka() -> None:
     """The lattice has 7 · 4 · 4 · 4 · 2 · 2 · 5 · 2 nodes, 17,920."""
     found = run("poka.py", "--loss", "glm")["measured"]["glm"]

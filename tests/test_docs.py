@@ -142,6 +142,7 @@ PUBLIC = [
     sqlanon.SearchResult,
     sqlanon.Solution,
     sqlanon.Utility,
+    sqlanon.Verification,
     sqlanon.Watch,
 ]
 

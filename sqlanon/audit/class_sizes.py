@@ -164,7 +164,7 @@ class Journalist:
     marketer: float
     uniques: int
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "k_map": self.k,
             "unmatched": self.unmatched,

@@ -132,9 +132,6 @@ class Finding:
     kind: FindingKind
     message: str
 
-    def to_dict(self) -> dict[str, str]:
-        return {"kind": str(self.kind), "message": self.message}
-
     def refusal(self, *, is_pseudonym: bool) -> str:
         """Why a release with this column is refused, and what to do."""
         otherwise = "drop or generalize it"
@@ -348,8 +345,7 @@ def _counts(
         ],
         people=people(subject),
     )
-    found: list[dict[str, Any]] = answer.sort_by("place").to_pylist()
-    return found
+    return sorted(answer.to_pylist(), key=lambda each: int(each["place"]))
 
 
 CHARACTERS = "n_characters"

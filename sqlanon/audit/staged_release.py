@@ -141,19 +141,6 @@ class Facts:
         """Whether most rows are equal to another one, so that equal ones are hashed once."""
         return 2 * self.unique_rows < self.audited.rows
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "audit": None if self.audit is None else self.audit.to_dict(),
-            "left_out": self.left_out,
-            "findings": {
-                name: [each.to_dict() for each in found] for name, found in self.findings.items()
-            },
-            "unique_rows": self.unique_rows,
-            "warnings": list(self.warnings),
-            "problems": list(self.problems),
-            "holds": self.holds,
-        }
-
 
 MOSTLY = 0.5
 """From this share of unique rows on, the columns that make them unique are named."""

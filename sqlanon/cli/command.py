@@ -23,6 +23,7 @@ COMMANDS = {
     "choose": "Write one solution of RESULT, the chosen one or NUMBER, as a scheme file",
     "clean": "Remove files that hold data about people and are no longer needed",
     "demo": "Anonymize the Adult census table: policy, search, SQL, release, check, certificate",
+    "evaluations": "Print what the last search measured",
     "measure": "Score one scheme: k, classes, information loss, bias",
     "publish": "Build the release of a scheme where the policy says",
     "schema": "Print the JSON Schema of policy files",

@@ -21,10 +21,17 @@ from sqlanon.cli.options import (
 @click.command(epilog="Example: sqlanon measure policy.yml --scheme scheme.json --json | jq .k")
 @policy_argument
 @scheme_option
+@click.option(
+    "--on-source",
+    is_flag=True,
+    help="Let the database of the source measure it, with the query of `sql --part measure`.",
+)
 @workspace_option
 @json_option
 @may_show_values
-def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) -> None:
+def measure(
+    policy: Path, scheme: str, on_source: bool, workspace: Path | None, as_json: bool
+) -> None:
     """Score one scheme: k, classes, information loss, bias.
 
     Counts the table that POLICY names and measures the generalization in the scheme file.
@@ -33,8 +40,11 @@ def measure(policy: Path, scheme: str, workspace: Path | None, as_json: bool) ->
     from sqlanon.cli.output import console, model_table, print_groups, print_scores
 
     with sqlanon.load(policy, workspace=workspace) as anonymizer:
-        solution = anonymizer.measure(scheme)
+        solution = anonymizer.measure(scheme, on_source=on_source)
         required = anonymizer.policy.section.privacy
+        note = anonymizer.workspace.note
+    if note is not None:
+        click.echo(f"note: {note}", err=True)
     if as_json:
         print_json(solution.to_dict())
     else:

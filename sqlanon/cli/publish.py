@@ -10,6 +10,7 @@ import click
 import sqlanon
 from sqlanon.cli.options import (
     end,
+    end_where_it_fails,
     json_option,
     may_show_values,
     policy_argument,
@@ -36,6 +37,11 @@ NOT_DONE = 1
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder for the certificate; unless given, that of POLICY.",
 )
+@click.option(
+    "--verified",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Publish nothing: certify a release made elsewhere by the answer to `sql --part verify`.",
+)
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 @click.pass_obj
@@ -48,6 +54,7 @@ def publish(
     yes: bool,
     rewrite: bool,
     certificates: Path | None,
+    verified: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -66,6 +73,10 @@ def publish(
     if certificates is not None and not certificates.is_dir():
         raise PublishError(f"{certificates}: there is no such folder for the certificate")
     with sqlanon.load(policy) as anonymizer:
+        if verified is not None:
+            folder = certificates or anonymizer.policy.folder
+            _certify(anonymizer.verify(scheme, verified), folder, done, as_json)
+            return
         if dry_run:
             _show_statements(anonymizer.dry_run(scheme), as_json)
             return
@@ -84,6 +95,20 @@ def publish(
         print_json(release.to_dict())
     elif not quiet:
         print_release(release, console())
+
+
+def _certify(found: sqlanon.Verification, folder: Path, done: list[str], as_json: bool) -> None:
+    """Writes the certificate of a release that was made elsewhere, if it holds."""
+    written = found.write(folder) if found.holds else None
+    if written is not None:
+        done.append(f"the certificate is written: {written}")
+    if as_json:
+        print_json(found.to_dict())
+    elif written is not None:
+        click.echo(f"{found.target}: k = {found.k}, {found.classes:,} classes, {found.rows:,} rows")
+        click.echo(f"certificate: {written}")
+    if written is None:
+        end_where_it_fails(f"{found.target}: {problem}" for problem in found.problems)
 
 
 def _show_statements(statements: list[str], as_json: bool) -> None:

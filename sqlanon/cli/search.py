@@ -235,9 +235,11 @@ def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
     news = [note for note in result.notes if note not in said]
     for note in (*news, *ended):
         screen.print(cell(note, screen))
+    again = result.evaluations["recalled"]
+    recalled = f", {again:,} recalled from the workspace" if again else ""
     screen.print(
         f"{counted(result.evaluations['asked'], 'evaluation')}, "
-        f"{result.evaluations['distinct']:,} distinct, in {result.seconds:.1f} s; "
+        f"{result.evaluations['distinct']:,} distinct{recalled}, in {result.seconds:.1f} s; "
         f"written to {output}",
         markup=False,
     )

@@ -1,4 +1,4 @@
-"""`sqlanon sql`: the SELECT of a release."""
+"""`sqlanon sql`: the SELECT of a release, or of a measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sqlanon.cli.options import (
     may_show_values,
     policy_argument,
     print_json,
-    scheme_option,
 )
 from sqlanon.errors import SchemeError, UncoveredValueError
 
@@ -44,7 +43,18 @@ class Dialect(click.ParamType[str]):
 
 @click.command(epilog="Example: sqlanon sql policy.yml --scheme result.json --dialect postgres")
 @policy_argument
-@scheme_option
+@click.option(
+    "--scheme",
+    help="scheme.json, result.json (its chosen solution), or result.json#N; count needs none.",
+)
+@click.option(
+    "--part",
+    type=click.Choice(["release", "measure", "count", "verify"]),
+    default="release",
+    show_default=True,
+    help="What the SQL does: build the release of the scheme, measure the scheme, count the table, "
+    "or verify the release by counting it.",
+)
 @click.option(
     "--dialect",
     type=Dialect(),
@@ -54,23 +64,35 @@ class Dialect(click.ParamType[str]):
 )
 @json_option
 @may_show_values
-def sql(policy: Path, scheme: str, dialect: str, as_json: bool) -> None:
+def sql(policy: Path, scheme: str | None, part: str, dialect: str, as_json: bool) -> None:
     """Print the SQL that builds the release of a scheme.
 
     One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies the result,
-    and puts it in place. Ends with exit status 3 when the scheme falls short of what the
-    policy requires, so that publishing it would be refused.
+    and puts it in place. With --part measure the SELECT yields one row instead: the scores of
+    the scheme, as `sqlanon measure --on-source` runs it. The parts count and verify are for a
+    database that sqlanon cannot reach: what they yield is read from a file. Ends with exit
+    status 3 when the scheme falls short of what the policy requires, so that publishing it
+    would be refused.
     """
+    if part == "count":
+        _print(part, dialect, sqlanon.count_sql(policy, dialect=dialect), as_json)
+        return
+    if scheme is None:
+        raise click.UsageError("Missing option '--scheme'.")
     with sqlanon.load(policy) as anonymizer:
-        text = anonymizer.sql(scheme, dialect=dialect)
+        text = anonymizer.sql(scheme, part=part, dialect=dialect)
         short: tuple[str, ...] = ()
         with suppress(UncoveredValueError, SchemeError):  # values that are new to the scheme
             solution = anonymizer.measure(scheme)
             if solution.feasible is False:
                 short = solution.shortfalls(anonymizer.required_k)
-    if as_json:
-        print_json({"dialect": dialect, "sql": text})
-    else:
-        click.echo(text, nl=False, color=True)  # else names with escape codes would lose them
+    _print(part, dialect, text, as_json)
     if short:
         end_where_it_fails(short)
+
+
+def _print(part: str, dialect: str, text: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"part": part, "dialect": dialect, "sql": text})
+    else:
+        click.echo(text, nl=False, color=True)  # else names with escape codes would lose them

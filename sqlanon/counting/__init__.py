@@ -22,6 +22,15 @@ from sqlanon.counting.binding import (
     writings_of,
 )
 from sqlanon.counting.counter import Counted, count, encode
+from sqlanon.counting.histogram_files import (
+    ROWS,
+    count_query,
+    is_histogram,
+    modelled_columns,
+    repeated,
+    table_elsewhere,
+    tuples_query,
+)
 from sqlanon.counting.population import (
     Reach,
     count_population,

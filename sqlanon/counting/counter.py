@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow._compute import call_function
 from sqlglot import exp
 
 from sqlanon.counting.atom_sql import (
@@ -74,6 +75,9 @@ class Counter:
     def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
         self.source = source
         self.quasis = quasis
+        self.relation, self.n_rows = source.relation, _rows_of(source)
+        if source.histogram is not None:
+            self.relation = source.histogram
         self.atoms = [self._atom(quasi) for quasi in quasis]
         self.values = [self._value(name) for name in facets]
 
@@ -164,7 +168,12 @@ class Counter:
     def _fetch(self, template: str, **context: Any) -> pa.Table:
         dialect = self.source.engine.dialect
         text = render(
-            template, dialect=dialect, source=self.source.relation, atoms=self._tuple, **context
+            template,
+            dialect=dialect,
+            source=self.relation,
+            atoms=self._tuple,
+            n_rows=self.n_rows,
+            **context,
         )
         table = self.source.engine.fetch(text)
         if not len(table):
@@ -211,7 +220,8 @@ class Counter:
         text = render(
             "uncovered.sql",
             dialect=self.source.engine.dialect,
-            source=self.source.relation,
+            source=self.relation,
+            n_rows=self.n_rows,
             value=exp.cast(column(counted.name), "text"),
             atom=counted.expression,
         )
@@ -234,6 +244,13 @@ class Counter:
                 "how many people there are; fill it in or leave such rows out"
             )
         return int(found["n_people"])
+
+
+def _rows_of(source: Source) -> exp.Expr:
+    """How many rows of the table a group has."""
+    if source.histogram is None:
+        return exp.Count(this=exp.Star())
+    return exp.cast(exp.Sum(this=column("sqlanon_rows")), "bigint")
 
 
 def _supported(kind: Kind | None, name: str, type_: str) -> Kind:
@@ -370,7 +387,9 @@ def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encod
 
 def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
     """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
-    array = fetched.dictionary_encode().combine_chunks()
+    # As fetched.dictionary_encode(), which imports pyarrow.compute: wrapping all functions of
+    # Arrow takes longer than counting a small table.
+    array = call_function("dictionary_encode", [fetched]).combine_chunks()
     indices = numbers_of(array.indices, null=-1).astype(np.int32)
     try:
         return [_value(v, counted.kind) for v in array.dictionary.to_pylist()], indices

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.counting.binding import find_hierarchy
+from sqlanon.counting.histogram_files import open_histogram
 from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
 from sqlanon.errors import (
     EngineError,
@@ -41,6 +42,8 @@ class Origin:
 def open_policy_source(policy: Policy) -> Source:
     """Opens the source that a policy names; relative paths start at the policy's folder."""
     section = policy.section.source
+    if section.histogram is not None:
+        return open_histogram(policy)
     if section.table is None and section.query is None and section.file is None:
         raise PolicyError(f"{policy.origin}: source: says no table, query or file to read")
     try:
@@ -120,10 +123,14 @@ def files_of(policy: Policy, origin: Origin | None = None) -> list[Used]:
         used.append(Used(Path(policy.origin), "the policy itself"))
     if section.source.file is not None:
         used.append(Used(policy.folder / section.source.file, "the source of the policy"))
+    if section.source.histogram is not None:
+        used.append(Used(policy.folder / section.source.histogram, "the histogram of the policy"))
     if section.population is not None and section.population.file is not None:
         used.append(Used(policy.folder / section.population.file, "the population of the policy"))
     if section.publish.file is not None:
         used.append(Used(policy.folder / section.publish.file, "where the policy publishes to"))
+    if policy.workspace is not None:
+        used.append(Used(Path(policy.workspace.file), "the workspace of the policy"))
     used += databases_of(policy)
     for name, column in section.columns.items():
         if isinstance(column.hierarchy, str):
@@ -150,5 +157,10 @@ def databases_of(policy: Policy) -> list[Used]:
 
 def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
     """Refuses a workspace that is something else, before it is opened or changed."""
-    refuse_used(path, files_of(policy, origin), "a workspace is a file of its own: name another")
+    others = [
+        used
+        for used in files_of(policy, origin)
+        if policy.workspace is None or used.path != Path(policy.workspace.file)
+    ]
+    refuse_used(path, others, "a workspace is a file of its own: name another")
     refuse_other_database(path)

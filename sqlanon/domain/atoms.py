@@ -8,7 +8,6 @@ the size of a domain, |Σ| in the papers, is what losses are measured against.
 
 from __future__ import annotations
 
-import bisect
 import calendar
 import datetime as dt
 import hashlib
@@ -41,8 +40,69 @@ _EXACT = Context(prec=1000)
 """Enough digits for any sum of parsed numbers; the default 28 would round wide ones."""
 
 
+class _Atoms:
+    """What both kinds of domain have: their size, and how they spell and name their values."""
+
+    column: str
+    kind: Kind
+    has_null: bool
+
+    @property
+    def width(self) -> int:
+        """Number of atoms other than NULL."""
+        return len(self.left_ends)
+
+    @property
+    def size(self) -> int:
+        """Number of atoms, NULL included: |Σ|."""
+        return self.width + self.has_null
+
+    @property
+    def left_ends(self) -> tuple[Value, ...]:
+        """What a cut before each atom is called in a scheme file."""
+        raise NotImplementedError
+
+    @property
+    def _named(self) -> tuple[Value, ...]:
+        """The values that tell the domain from others of its kind."""
+        return self.left_ends
+
+    def spelled(self, value: Value) -> str:
+        """A value as labels write it."""
+        if self._are_days and isinstance(value, dt.datetime):
+            return format_value(value.date())
+        return format_value(value)
+
+    @cached_property
+    def _are_days(self) -> bool:
+        """Whether all are timestamps at midnight, so that their dates say everything.
+
+        Midnight of another time zone is another moment, so values with one are written out.
+        """
+        # By their texts: a timestamp in nanoseconds may have a few that its time() does not show.
+        return bool(self._named) and all(
+            isinstance(value, dt.datetime) and format_value(value) == f"{value.date()} 00:00:00"
+            for value in self._named
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return self._hashed(self.has_null)
+
+    @cached_property
+    def fingerprint_of_values(self) -> str:
+        """The same whether the column has NULLs or not."""
+        return self._hashed(False)
+
+    def _hashed(self, has_null: bool) -> str:
+        form = "values" if isinstance(self, ValueDomain) else "intervals"
+        named = [format_value(value) for value in self._named]
+        text = json.dumps([form, str(self.kind), named, has_null])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
 @dataclass(frozen=True)
-class ValueDomain:
+class ValueDomain(_Atoms):
     """One atom per value, in the given order.
 
     `is_observed`: the values were taken from the data; neither policy nor hierarchy declares them.
@@ -78,16 +138,6 @@ class ValueDomain:
         return cls(column, kind, tuple(present), has_null, is_observed=True)
 
     @property
-    def width(self) -> int:
-        """Number of atoms other than NULL."""
-        return len(self.values)
-
-    @property
-    def size(self) -> int:
-        """Number of atoms, NULL included: |Σ|."""
-        return self.width + self.has_null
-
-    @property
     def left_ends(self) -> tuple[Value, ...]:
         """What a cut before each atom is called in a scheme file."""
         return self.values
@@ -106,14 +156,6 @@ class ValueDomain:
             table[None] = self.width
         return table
 
-    def spelled(self, value: Value) -> str:
-        """A value as labels write it."""
-        return _spelled(value, self._are_days)
-
-    @cached_property
-    def _are_days(self) -> bool:
-        return _are_days(self.values)
-
     def atom_label(self, atom: int) -> str:
         return self.spelled(self.values[atom])
 
@@ -124,18 +166,9 @@ class ValueDomain:
             return f"[{low}, {self.spelled(self.values[stop])})"
         return f"[{low}, {self.spelled(self.values[-1])}]"
 
-    @cached_property
-    def fingerprint(self) -> str:
-        return _fingerprint("values", self.kind, self.values, self.has_null)
-
-    @cached_property
-    def fingerprint_of_values(self) -> str:
-        """The same whether the column has NULLs or not."""
-        return _fingerprint("values", self.kind, self.values, False)
-
 
 @dataclass(frozen=True)
-class IntervalDomain:
+class IntervalDomain(_Atoms):
     """One atom an interval [edges[i], edges[i+1]); the last one is closed on the right."""
 
     column: str
@@ -167,37 +200,16 @@ class IntervalDomain:
     def with_null(self) -> IntervalDomain:
         return IntervalDomain(self.column, self.kind, self.edges, has_null=True)
 
-    @property
-    def width(self) -> int:
-        """Number of atoms other than NULL."""
-        return len(self.edges) - 1
-
-    @property
-    def size(self) -> int:
-        """Number of atoms, NULL included: |Σ|."""
-        return self.width + self.has_null
-
     @cached_property
     def left_ends(self) -> tuple[Value, ...]:
         """What a cut before each atom is called in a scheme file."""
         return self.edges[:-1]
 
+    @property
+    def _named(self) -> tuple[Value, ...]:
+        return self.edges
+
     is_sorted = True
-
-    def atom_of(self, value: Value) -> int | None:
-        """The atom that holds `value`, or None when it lies outside the range."""
-        key = sort_key(value)
-        if key < sort_key(self.edges[0]) or key > sort_key(self.edges[-1]):
-            return None
-        return min(bisect.bisect_right(self.edges, key, key=sort_key) - 1, self.width - 1)
-
-    def spelled(self, value: Value) -> str:
-        """A value as labels write it."""
-        return _spelled(value, self._are_days)
-
-    @cached_property
-    def _are_days(self) -> bool:
-        return _are_days(self.edges)
 
     def atom_label(self, atom: int) -> str:
         return self.interval_label(atom, atom + 1)
@@ -206,40 +218,8 @@ class IntervalDomain:
         close = "]" if stop == self.width else ")"
         return f"[{self.spelled(self.edges[start])}, {self.spelled(self.edges[stop])}{close}"
 
-    @cached_property
-    def fingerprint(self) -> str:
-        return _fingerprint("intervals", self.kind, self.edges, self.has_null)
-
-    @cached_property
-    def fingerprint_of_values(self) -> str:
-        """The same whether the column has NULLs or not."""
-        return _fingerprint("intervals", self.kind, self.edges, False)
-
 
 Domain = ValueDomain | IntervalDomain
-
-
-def _are_days(values: Sequence[Value]) -> bool:
-    """Whether all are timestamps at midnight, so that their dates say everything.
-
-    Midnight of another time zone is another moment, so values with one are written out.
-    """
-    # By their texts: a timestamp in nanoseconds may have a few that its time() does not show.
-    return bool(values) and all(
-        isinstance(value, dt.datetime) and format_value(value) == f"{value.date()} 00:00:00"
-        for value in values
-    )
-
-
-def _spelled(value: Value, as_day: bool) -> str:
-    if as_day and isinstance(value, dt.datetime):
-        return format_value(value.date())
-    return format_value(value)
-
-
-def _fingerprint(form: str, kind: Kind, values: Sequence[Value], has_null: bool) -> str:
-    text = json.dumps([form, str(kind), [format_value(v) for v in values], has_null])
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _check_zones(column: str, values: Iterable[Value]) -> None:

@@ -172,36 +172,8 @@ class Column:
         ]
         return " and ".join(names)
 
-    def allows(self, partition: Partition) -> bool:
-        """Whether the partition is within the limits and the column's family contains it."""
-        if self.beyond_limits(partition) is not None:
-            return False
-        if self.family is Family.CONTIGUOUS:
-            return self.is_canonical(partition)
-        if self.family is Family.FULL_DOMAIN:
-            return self.level_of(partition) is not None
-        return self.is_taxonomic(partition)
-
     def is_canonical(self, partition: Partition) -> bool:
         """Whether NULL, where the column has it, stands apart unless all is one group."""
         if not self.domain.has_null or not partition.cuts:
             return True
         return partition.cuts[-1] == self.positions - 1
-
-    def is_taxonomic(self, partition: Partition) -> bool:
-        """Whether every group is a node of the tree (an atom, an inner node, or the root)."""
-        return self.is_canonical(partition) and all(
-            self.is_node(start, stop) for start, stop in partition.runs
-        )
-
-    def is_node(self, start: int, stop: int) -> bool:
-        """Whether atoms start..stop-1 are one node.
-
-        The tree of the values is one node and NULL another; both together are the root.
-        """
-        whole = (start, stop) == (0, self.size)
-        if whole or stop - start == 1:
-            return True
-        if self.hierarchy is None:
-            return (start, stop) == (0, self.domain.width)
-        return self.hierarchy.label_of(start, stop) is not None

@@ -195,13 +195,6 @@ def masked(
     so no partition shows one label for two groups.
     """
     origin = f"masked with {character!r} from the {side}"
-    if len(character) != 1:
-        raise HierarchyError(
-            f"Hierarchy {origin}: the mask must be one character, not {len(character)}. "
-            "Use for example '*'."
-        )
-    if side not in ("right", "left"):
-        raise HierarchyError(f"Hierarchy {origin}: no such side. Use 'right' or 'left'.")
     height = max((len(value) for value in values), default=1) or 1
     step = 1 if side == "right" else -1
     # Equal in length, equal beginnings (or ends) are neighbours: every group is a run.

@@ -75,13 +75,9 @@ class Partition:
         """Number of groups."""
         return len(self.cuts) + 1
 
-    def refines(self, other: Partition) -> bool:
-        """Whether every group of `other` is a union of groups of this one."""
-        return self.size == other.size and set(other.cuts) <= set(self.cuts)
-
 
 def null_apart(bits: Bits) -> Bits:
-    """`bits` (one string, or one a row) of a column whose last atom is NULL, made canonical.
+    """`bits` (one string, or one per row) of a column whose last atom is NULL, made canonical.
 
     NULL is a group of its own as soon as the column is cut anywhere else, so that it never
     shares a group with the neighbour that merely happens to be last.

@@ -41,7 +41,7 @@ class Output(StrEnum):
 
 
 class Unseen(StrEnum):
-    """What becomes of rows with values that were not there when the scheme was found."""
+    """What happens to rows with values that the scheme was not found on."""
 
     ERROR = "error"
     LEAVE_OUT = "leave_out"
@@ -49,7 +49,7 @@ class Unseen(StrEnum):
 
 
 class SuppressedRows(StrEnum):
-    """What becomes of the rows of classes that are too small."""
+    """What happens to the rows of classes that are too small."""
 
     LEAVE_OUT = "leave_out"
     MARK = "mark"

@@ -7,7 +7,7 @@ lattice levels without making a Scheme object for each.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -112,7 +112,7 @@ class Space:
         return np.concatenate([np.zeros(0, bool), *(c.finest.bits for c in self.columns)])
 
     def within_limits(self, bits: Bits) -> Bits:
-        """`bits` (one string, or one a row) with the cuts demanded and no others than permitted.
+        """`bits` (one string, or one per row) with the cuts demanded and no others than permitted.
 
         A string of the columns' families stays one: its groups are merged or split where
         nodes, or levels, of the hierarchies begin and end.
@@ -143,6 +143,14 @@ class Space:
             if schemes:
                 ids[:, j] = table.intern(np.stack([s.partitions[j].bits for s in schemes]))
         return Batch(self, ids)
+
+    def unpacked(self, packed: bytes) -> Iterator[tuple[Column, Bits]]:
+        """The columns with their bits, of a scheme as `Batch.packed` writes it."""
+        raw = np.unpackbits(np.frombuffer(packed, dtype=np.uint8)).astype(bool)
+        start = 0
+        for column in self.columns:
+            yield column, raw[start : start + column.positions]
+            start += -(-column.positions // 8) * 8
 
     def batch_of_bits(self, bits: Bits) -> Batch:
         """One scheme per row of bits, within the limits; NULL's cuts are made to follow the others.
@@ -215,3 +223,8 @@ class Batch:
         """The fingerprint of one scheme, the same as `scheme(row).fingerprint`."""
         pairs = zip(self.space.tables, self.ids[row], strict=True)
         return fingerprint([table.packed(i) for table, i in pairs])
+
+    def packed(self, row: int) -> bytes:
+        """The bits of one scheme, those of every column in bytes of their own."""
+        pairs = zip(self.space.tables, self.ids[row].tolist(), strict=True)
+        return b"".join([table.packed(i) for table, i in pairs])

@@ -272,7 +272,15 @@ class DuckDBEngine:
 
     def columns(self, relation: exp.Expr) -> tuple[ColumnInfo, ...]:
         described = self.known(self._text(exp.Describe(this=exp.select("*").from_(relation))))
-        return tuple(_column_info(row) for row in described)
+        return tuple(
+            ColumnInfo(
+                row["column_name"],
+                _kind(row["column_type"]),
+                row["column_type"],
+                nullable=row["null"] != "NO",
+            )
+            for row in described
+        )
 
     def known(self, query: str) -> list[Row]:
         """The rows of a question to the catalog.
@@ -583,11 +591,6 @@ def _without(text: str, secrets: Mapping[str, str]) -> str:
     for secret in secrets.values():
         text = text.replace(secret, "…") if secret else text
     return text
-
-
-def _column_info(row: dict[str, str]) -> ColumnInfo:
-    type_ = row["column_type"]
-    return ColumnInfo(row["column_name"], _kind(type_), type_, nullable=row["null"] != "NO")
 
 
 def _kind(type_: str) -> Kind | None:

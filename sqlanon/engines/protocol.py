@@ -455,13 +455,15 @@ class Source:
     """A relation on an engine: what a policy reads.
 
     `relation` can stand in FROM: a table, a subquery with an alias, or a call of a table
-    function. `name` is for messages and reports, never for SQL.
+    function. `name` is for messages and reports, never for SQL. `histogram` is a relation with
+    the distinct rows and their number in `sqlanon_rows`, for a source that was counted elsewhere.
     """
 
     engine: Engine
     relation: exp.Expr
     name: str
     columns: tuple[ColumnInfo, ...]
+    histogram: exp.Expr | None = None
 
     @classmethod
     def of(cls, engine: Engine, relation: exp.Expr, name: str = "the table") -> Source:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from sqlanon.evaluate.account import Search
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.value_counts import ValueSets
-from sqlanon.evaluate.workspace import CONTENTS, is_workspace, refuse_other_database
+from sqlanon.evaluate.workspace import (
+    CONTENTS,
+    KEPT_DAYS,
+    Workspace,
+    is_workspace,
+    refuse_other_database,
+    remove_own_folder,
+)

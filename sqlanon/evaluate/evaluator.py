@@ -12,13 +12,15 @@ import numpy as np
 
 from sqlanon.domain import Batch, Hierarchy, Histogram, Scheme, Space
 from sqlanon.errors import EvaluationError
+from sqlanon.evaluate.account import Search, account_of
 from sqlanon.evaluate.answers import list_classes, read_answer
+from sqlanon.evaluate.cache import Cache
 from sqlanon.evaluate.layout import Layout
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.query_plan import MAX_CLASSES, MAX_LISTED, Group, plan
 from sqlanon.evaluate.value_counts import Demands
 from sqlanon.evaluate.workbench import Database, Workbench
-from sqlanon.evaluate.workspace import Cache
+from sqlanon.evaluate.workspace import Basis, Workspace
 from sqlanon.metrics import (
     EVERY_CLASS,
     UNBOUNDED,
@@ -48,10 +50,17 @@ AT_ONCE = 200_000
 
 @dataclass
 class Effort:
-    """What evaluating has cost so far."""
+    """What evaluating has cost so far.
+
+    asked     schemes, repeated ones included
+    distinct  schemes that were measured
+    recalled  schemes that were found in a workspace file instead
+    queries   how many it took
+    """
 
     asked: int = 0
     distinct: int = 0
+    recalled: int = 0
     queries: int = 0
 
 
@@ -62,9 +71,9 @@ class Evaluator:
     classes must satisfy beyond k, whose columns are facets of the histogram; `hierarchies` are
     of those columns. `further` are the keys of metrics that are wanted beside those which every
     scheme has; some of them cost something. With `every_k` schemes are measured in enough detail
-    to score them for any k within the budget of the suppression. A `workspace` file keeps
-    measurements between runs. Results do not depend on `workers`. A listener of `pulse` hears of
-    long batches and may end them.
+    to score them for any k within the budget of the suppression. Measurements are rows of the
+    tables of a `workspace`, or of a file of which a path is given, else of memory. Results do not
+    depend on `workers`. A listener of `pulse` hears of long batches and may end them.
     """
 
     def __init__(
@@ -77,7 +86,7 @@ class Evaluator:
         hierarchies: Mapping[str, Hierarchy] | None = None,
         further: Collection[str] = (),
         every_k: bool = False,
-        workspace: str | Path | None = None,
+        workspace: Workspace | str | Path | None = None,
         workers: int | None = None,
     ) -> None:
         self.histogram = histogram
@@ -101,7 +110,9 @@ class Evaluator:
         demands = Demands(self.models, self.suppression.below, hierarchies or {})
         self._workbench = Workbench(histogram, label, demands, workers)
         key = demands.fingerprint + self._costs.fingerprint
-        self._cache = Cache(histogram.fingerprint, label, key, workspace)
+        self._owns_workspace = not isinstance(workspace, Workspace)
+        self.workspace = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+        self._cache = Cache(Basis(histogram.fingerprint, label or "", key), self.workspace)
         self._losses = [[ColumnLoss(cost) for cost in kind] for kind in self._costs.kinds]
 
     @property
@@ -116,8 +127,31 @@ class Evaluator:
 
     def close(self) -> None:
         """Writes what is not yet in the workspace and lets everything go."""
-        self._cache.close()
+        self.workspace.flush()
+        if self._owns_workspace:
+            self.workspace.close()
         self._workbench.close()
+
+    def begin(self, search: Search | None = None, rule: Rule | None = None) -> None:
+        """Begins a run in the workspace, which what is scored from here on belongs to."""
+        rule = rule if isinstance(rule, Suppression) else self.suppression
+        account = account_of(
+            search, rule, self.histogram, self.label, self._asked, self._costs, self.models
+        )
+        self._cache.begin(account)
+
+    def end(
+        self,
+        seconds: float,
+        stopped: str,
+        effort: Mapping[str, int],
+        solutions: Batch,
+        belows: Sequence[int],
+    ) -> None:
+        """Ends the run that `begin` began, with the schemes it lists and the k of each."""
+        assert self._cache.run is not None
+        listed = {(solutions.packed(row), below) for row, below in enumerate(belows)}
+        self.workspace.end(self._cache.run, seconds, stopped, effort, sorted(listed))
 
     def score(self, schemes: Sequence[Scheme] | Batch, rule: Rule | None = None) -> Scores:
         """The scores of the schemes, in their order.
@@ -156,13 +190,18 @@ class Evaluator:
     def _found(self, batch: Batch) -> list[Measurement | None]:
         """Measures what the cache does not know; None where that was ended before."""
         detail = self._needed
+        if self._cache.run is None:
+            self.begin()
         self.effort.asked += len(batch)
         first = {key: row for row, key in reversed(list(enumerate(batch.keys)))}
-        found = self._cache.known(batch, first, detail)
+        found, recalled = self._cache.known(batch, first, detail)
+        self.effort.recalled += recalled
         missing = [row for key, row in first.items() if key not in found]
         if missing:
             fresh = batch.take(missing)
-            for i, measured in enumerate(self._measure_all(fresh, detail)):
+            fresh_measured = self._measure_all(fresh, detail)
+            for i in sorted(range(len(missing)), key=missing.__getitem__):  # in their order
+                measured = fresh_measured[i]
                 if measured is not None:
                     found[fresh.keys[i]] = measured
                     self._cache.put(fresh, i, measured)

@@ -17,14 +17,25 @@ from sqlanon.metrics.group_costs import (
     Ids,
     rows_by_group,
 )
-from sqlanon.metrics.measurement import EVERY_CLASS, Detail, Floats, Ints, Measurement, Measurements
+from sqlanon.metrics.measurement import (
+    DIGITS,
+    EVERY_CLASS,
+    Detail,
+    Floats,
+    Ints,
+    Measurement,
+    Measurements,
+)
 from sqlanon.metrics.metric import (
     METRICS,
     SLACK,
     Metric,
     ReleaseCounts,
+    added,
     asked_of,
     biases,
+    divided,
+    formula,
     further,
     losses,
     recounted,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.domain import Column
 from sqlanon.metrics.measurement import Floats, Ints
-from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts, formula
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
 
@@ -20,6 +22,8 @@ class Ce(Metric):
     meaning = "classification error"
     citation = "Iyengar, KDD 2002"
     needs_label = True
+    sums: ClassVar[Mapping[str, str]] = {"minority_rows": "SUM(minority)"}
+    in_sql = "(suppressed + minority) / source_rows"
 
     def of(self, left: Remaining) -> Floats:
         if left.minority is None:
@@ -41,6 +45,10 @@ class Ce(Metric):
     @classmethod
     def kept(cls, exact: Numbers, suppressed: Ints, rows: int) -> Numbers:
         return np.asarray(exact - suppressed)
+
+    @classmethod
+    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        return {"ce": formula("CAST(suppressed + minority_rows AS DOUBLE) / source_rows")}
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -48,7 +48,7 @@ class Entropy(Metric):
     cost = EntropyCost
 
     @cached_property
-    def _wholes(self) -> list[int]:
+    def wholes(self) -> list[int]:
         """The entropy of each whole column, in units."""
         marginals = self.histogram.marginals
         one_group = (np.zeros((1, len(rows)), dtype=np.int64) for rows in marginals)
@@ -58,4 +58,4 @@ class Entropy(Metric):
         ]
 
     def of(self, left: Remaining) -> Floats:
-        return self.share_of_cost(left, self._wholes)
+        return self.share_of_cost(left)

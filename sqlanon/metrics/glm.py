@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.domain import Column
 from sqlanon.metrics.measurement import DIGITS, Floats, Ints
-from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts
+from sqlanon.metrics.metric import Metric, Numbers, ReleaseCounts, added, divided
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Remaining
 
@@ -26,6 +27,8 @@ class Glm(Metric):
     key, kind, title, always, full_price = "glm", "loss", "GLM", True, True
     meaning = "general loss metric"
     citation = "Iyengar, KDD 2002"
+    in_sql = "suppressed * width + penalties[1]"
+    scaled_in_sql = "glm_share"
 
     def of(self, left: Remaining) -> Floats:
         total = left.suppressed * float(len(self.histogram.space.columns))
@@ -40,6 +43,11 @@ class Glm(Metric):
             "glm_share": (glm / (self.histogram.rows * len(columns))).round(DIGITS),
             "glm_units": glm_units(left, columns),
         }
+
+    @classmethod
+    def columns_in_sql(cls) -> dict[str, str]:
+        share = f"round(({cls.in_sql}) / (source_rows * width), 12)"
+        return {**super().columns_in_sql(), "glm_share": share}
 
     @classmethod
     def described(cls) -> dict[str, str]:
@@ -63,6 +71,13 @@ class Glm(Metric):
         exact = np.int64 if unit * rows * len(columns) < UNLIMITED else object
         steps = [max(c.size - 1, 1) for c in columns]
         return [losses[:, j].astype(exact) * (unit // step) for j, step in enumerate(steps)]
+
+    @classmethod
+    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        suppressed = exp.column("suppressed") * len(shares)
+        glm = added([suppressed, *(share for _, share in shares)])
+        most = exp.paren(exp.column("source_rows") * len(shares))
+        return {"glm": glm, "glm_share": divided(exp.paren(glm), most)}
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

@@ -9,16 +9,20 @@ a release.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import sqlglot
+from sqlglot import exp
 
 from sqlanon.domain import Column, Histogram
 from sqlanon.metrics.group_costs import GroupCost
 from sqlanon.metrics.measurement import Floats, Ints
+from sqlanon.render import NATIVE
 
 if TYPE_CHECKING:
     from sqlanon.metrics.scores import Scores
@@ -69,8 +73,14 @@ class Metric(ABC):
     needs_tuples   looks at every class, for the tuples that its rows may come from
     full_price     a suppressed row costs at least 1/N on the scale from 0 to 1, whatever else a
                    scheme does; lattice searches prune by that
+    sums           what sql/measure.sql adds up over the released classes, by name: SQL over the
+                   columns `n_rows`, `people` and, with a label, `minority` of a class
     by_splits      Σ rows² of a class that splits into m parts falls to 1/m of it at most, and so
                    does the loss; lattice searches prune by that too
+    in_sql         the score over the columns of `remaining` in sql/workspace/evaluation.sql; None
+                   for one that follows from its cost alone
+    scaled_in_sql  the same on the scale from 0 to 1, over the columns of scores there; None where
+                   the score has that scale
     """
 
     key: ClassVar[str]
@@ -84,6 +94,9 @@ class Metric(ABC):
     needs_tuples: ClassVar[bool] = False
     full_price: ClassVar[bool] = False
     by_splits: ClassVar[bool] = False
+    sums: ClassVar[Mapping[str, str]] = {}
+    in_sql: ClassVar[str | None] = None
+    scaled_in_sql: ClassVar[str | None] = None
 
     def __init__(self, histogram: Histogram) -> None:
         self.histogram = histogram
@@ -101,16 +114,26 @@ class Metric(ABC):
         """The scores of every scheme by name: one, except where a search needs it otherwise too."""
         return {self.key: self.of(left)}
 
-    def share_of_cost(self, left: Remaining, wholes: Sequence[int]) -> Floats:
-        """The mean cost of a cell, as a share of what it costs to release nothing of it.
+    @cached_property
+    def wholes(self) -> list[int]:
+        """By column what it costs to release nothing of a cell."""
+        return [column.size - 1 for column in self.histogram.space.columns]
 
-        `wholes` are these, one per column.
-        """
+    def share_of_cost(self, left: Remaining) -> Floats:
+        """The mean cost of a cell, as a share of what it costs to release nothing of it."""
+        wholes = self.wholes
         total = left.suppressed * float(len(wholes))
         # Column by column: a matrix product may round a scheme differently in another batch.
         for cost, whole in zip(left.costs[self.key].T, wholes, strict=True):
             total += cost / max(whole, 1)
         return np.asarray(total / (self.histogram.rows * len(wholes)))
+
+    @classmethod
+    def columns_in_sql(cls) -> dict[str, str]:
+        """The scores by name, as expressions over `remaining`."""
+        cost = f"penalties[list_position(costs, '{cls.key}')]"
+        share = f"(suppressed * width + {cost}) / (source_rows * width)"
+        return {cls.key: cls.in_sql or share}
 
     @classmethod
     def described(cls) -> dict[str, str]:
@@ -160,9 +183,37 @@ class Metric(ABC):
         return []
 
     @classmethod
+    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        """Its cells of sql/measure.sql by their names; none where that does not measure it.
+
+        They read the `sums`, and `k`, `k_max`, `classes`, `suppressed`, `source_rows` and
+        `source_people`. `shares` are the columns with Σ over released rows of (|g|−1)/(|Σ|−1).
+        """
+        return {}
+
+    @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:
         """The scores that follow from a release; none where they do not."""
         return {}
+
+
+@cache
+def formula(text: str) -> exp.Expr:
+    """A cell of sql/measure.sql that is the same for all schemes; none divides whole numbers."""
+    parsed = sqlglot.parse_one(text, read=NATIVE)
+    for each in parsed.find_all(exp.Div):
+        each.set("typed", True)
+    return parsed
+
+
+def divided(part: exp.Expr, by: exp.Expr) -> exp.Expr:
+    """part / by, of which one is no whole number."""
+    return exp.Div(this=part, expression=by, typed=True)
+
+
+def added(terms: Iterable[exp.Expr]) -> exp.Expr:
+    """The sum of terms."""
+    return reduce(lambda a, b: exp.Add(this=a, expression=b), (term.copy() for term in terms))
 
 
 METRICS: dict[str, type[Metric]] = {}

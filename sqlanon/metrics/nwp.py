@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.domain import Column
 from sqlanon.metrics.measurement import DIGITS, Floats, Ints
-from sqlanon.metrics.metric import SLACK, Metric, Numbers, ReleaseCounts
+from sqlanon.metrics.metric import SLACK, Metric, Numbers, ReleaseCounts, added, divided
 from sqlanon.metrics.suppression import Remaining
 
 
@@ -18,6 +19,7 @@ class Nwp(Metric):
     key, kind, title, always, full_price = "nwp", "loss", "NWP", True, True
     meaning = "normalized weighted penalty: information lost"
     citation = "Dewri, Ray, Ray and Whitley, GECCO 2009"
+    in_sql = "round((suppressed + weighted) / source_rows, 12)"
 
     def of(self, left: Remaining) -> Floats:
         columns = self.histogram.space.columns
@@ -34,6 +36,17 @@ class Nwp(Metric):
         weights = weights / weights.sum() / rows * (1 - SLACK)
         steps = [max(c.size - 1, 1) for c in columns]
         return [losses[:, j] / step * weights[j] for j, step in enumerate(steps)]
+
+    @classmethod
+    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        whole = sum(column.weight for column, _ in shares)
+        weights = [exp.convert(column.weight / whole) for column, _ in shares]
+        lost = [
+            exp.Mul(this=share.copy(), expression=weight)
+            for (_, share), weight in zip(shares, weights, strict=True)
+        ]
+        every = exp.paren(added([exp.column("suppressed"), *lost]))
+        return {"nwp": divided(every, exp.column("source_rows"))}
 
     @classmethod
     def recounted(cls, counts: ReleaseCounts) -> dict[str, int | float]:

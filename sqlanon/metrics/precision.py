@@ -48,6 +48,9 @@ class Precision(Metric):
     citation = "Sweeney, IJUFKS 2002"
     cost = HeightCost
 
+    @cached_property
+    def wholes(self) -> list[int]:
+        return [column.height for column in self.histogram.space.columns]
+
     def of(self, left: Remaining) -> Floats:
-        wholes = [column.height for column in self.histogram.space.columns]
-        return self.share_of_cost(left, wholes)
+        return self.share_of_cost(left)

@@ -17,7 +17,13 @@ from sqlanon.documents import parse_yaml, read_text
 from sqlanon.engines import DATABASE_FILES, SUFFIXES
 from sqlanon.errors import PolicyError
 from sqlanon.policy.mistakes import contradictions, describe, line_at
-from sqlanon.policy.sections import ColumnSection, PolicySection, Role, policy_section
+from sqlanon.policy.sections import (
+    ColumnSection,
+    PolicySection,
+    Role,
+    WorkspaceSection,
+    policy_section,
+)
 from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, expand, key_place
 from sqlanon.privacy import PrivacySection, privacy_section
 from sqlanon.wording import brief_list
@@ -69,6 +75,15 @@ class Policy:
         return {name: c for name, c in self.section.columns.items() if c.role is role}
 
     @property
+    def workspace(self) -> WorkspaceSection | None:
+        """The file that keeps measurements, with its path, and for how long."""
+        given = self.section.workspace
+        if given is None:
+            return None
+        section = WorkspaceSection(file=given) if isinstance(given, str) else given
+        return section.model_copy(update={"file": str(self.folder / section.file)})
+
+    @property
     def label(self) -> str | None:
         """The class label that classification error is measured against."""
         return next(iter(self.columns_with(Role.LABEL)), None)
@@ -79,8 +94,8 @@ class Policy:
 
         Keys that say what is the default anyway do not count, so that new keys leave the
         fingerprints of older policies alone. Nor do the secrets of pseudonyms: a fingerprint
-        is shown, and one that is written out could be guessed with it. Nor does `memory`, which
-        changes no release.
+        is shown, and one that is written out could be guessed with it. Nor do `memory` and
+        `workspace`, which change no release.
         """
         return _hashed(self._content)
 
@@ -93,7 +108,7 @@ class Policy:
 
     @property
     def _content(self) -> dict[str, Any]:
-        left_out: Any = {"columns": {"__all__": {"key"}}, "memory": True}
+        left_out: Any = {"columns": {"__all__": {"key"}}, "memory": True, "workspace": True}
         return self.section.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude=left_out
         )

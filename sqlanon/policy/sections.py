@@ -24,6 +24,7 @@ from sqlanon.domain import (
     Unseen,
     marking_problems,
 )
+from sqlanon.evaluate import KEPT_DAYS
 from sqlanon.keys import Flag, Number, Scalar, Section, Whole, Words, about, refuse
 from sqlanon.metrics import METRICS, PreferenceSection
 from sqlanon.policy.search_keys import SearchSection, SuppressionSection
@@ -46,12 +47,23 @@ class SourceSection(Section):
     table: Annotated[str | None, about("A table or view; needs `connection`.")] = None
     query: Annotated[str | None, about("One SELECT that changes nothing.")] = None
     file: Annotated[str | None, about("A .csv, .csv.gz, .tsv or .parquet file.")] = None
+    histogram: Annotated[
+        str | None,
+        about(
+            "A .parquet or .csv file with the answer to the query of `sqlanon sql --part count`, "
+            "for a table that sqlanon cannot reach; `table` is its name there."
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _one_relation(self) -> SourceSection:
         given = [k for k in ("table", "query", "file") if getattr(self, k) is not None]
         if len(given) > 1:
             raise ValueError(f"give one of table, query and file, not {' and '.join(given)}")
+        if self.histogram is not None:
+            for key in ("connection", "query", "file"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"a histogram needs no {key}; leave one of the two out")
         if self.file is not None and self.connection is not None:
             raise ValueError("a file needs no connection; leave one of the two out")
         return self
@@ -67,6 +79,8 @@ class PopulationSection(SourceSection):
 
     @model_validator(mode="after")
     def _some_relation(self) -> PopulationSection:
+        if self.histogram is not None:
+            raise ValueError("cannot be a histogram; give a table, query or file")
         if self.table is None and self.query is None and self.file is None:
             raise ValueError("says no table, query or file to read; give one of them")
         return self
@@ -355,7 +369,7 @@ _ROLES_OF = {
 
 
 class Others(StrEnum):
-    """What becomes of columns that the policy does not name."""
+    """What happens to columns that the policy does not name."""
 
     REFUSE = "refuse"
     DROP = "drop"
@@ -363,6 +377,15 @@ class Others(StrEnum):
 
 
 ABOUT_PRIVACY = about("What every class of the release must satisfy.")
+
+
+class WorkspaceSection(Section):
+    """Where measurements are kept between runs, and for how long."""
+
+    file: Annotated[str, about("A DuckDB file, which is made when it does not exist.")]
+    days: Annotated[
+        Whole, about("Days after which what a run measured is removed.", ge=1, le=36_500)
+    ] = KEPT_DAYS
 
 
 class PolicySection(Section):
@@ -393,6 +416,13 @@ class PolicySection(Section):
             "The memory of a DuckDB that sqlanon opens, such as 2GB.",
             "a size such as 500MB or 2GB",
             pattern=r"^[1-9][0-9]*(\.[0-9]+)?[MGT]i?B$",
+        ),
+    ] = None
+    workspace: Annotated[
+        str | WorkspaceSection | None,
+        about(
+            "A DuckDB file that keeps measurements for the next run.",
+            "the name of a file, or the keys file and days",
         ),
     ] = None
     publish: Annotated[PublishSection, about("Where the release goes and how it is made.")] = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from sqlglot import exp
 
@@ -43,11 +43,8 @@ class AlphaAnonymity(Model):
 
     alpha: float
 
-    key: ClassVar[str] = "alpha_k"
-    parameter: ClassVar[str] = "alpha"
-    symbol: ClassVar[str] = "alpha"
-    measure: ClassVar[str] = "share"
-    at_least: ClassVar[bool] = False
+    key, parameter, symbol, measure = "alpha_k", "alpha", "alpha", "share"
+    at_least = False
     section = AlphaSection
     summary = "No sensitive value too frequent in a class; several in a list."
     options = (Option("alpha", "alpha", "Greatest share of a class with one value."),)

@@ -9,7 +9,7 @@ rows in both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from sqlglot import exp
 
@@ -42,12 +42,9 @@ class BetaLikeness(Model):
 
     beta: float
 
-    key: ClassVar[str] = "beta_likeness"
-    parameter: ClassVar[str] = "beta"
-    symbol: ClassVar[str] = "beta"
-    measure: ClassVar[str] = "gain"
-    at_least: ClassVar[bool] = False
-    is_compared: ClassVar[bool] = True
+    key, parameter, symbol, measure = "beta_likeness", "beta", "beta", "gain"
+    at_least = False
+    is_compared = True
     section = BetaLikenessSection
     summary = "No sensitive value much likelier than in the whole source; several in a list."
     options = (Option("beta", "beta", "Greatest (p - q) / q of a value: beta-likeness."),)

@@ -9,7 +9,7 @@ under generalization, unless a person may have rows in both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from sqlglot import exp
@@ -46,16 +46,13 @@ class DeltaDisclosure(Model):
 
     delta: float
 
-    key: ClassVar[str] = "delta_disclosure"
-    parameter: ClassVar[str] = "delta"
-    symbol: ClassVar[str] = "delta"
-    measure: ClassVar[str] = "ratio"
-    at_least: ClassVar[bool] = False
-    is_compared: ClassVar[bool] = True
+    key, parameter, symbol, measure = "delta_disclosure", "delta", "delta", "ratio"
+    at_least = False
+    is_compared = True
     section = DeltaDisclosureSection
     summary = "No sensitive value much likelier or less likely; several in a list."
     options = (Option("delta", "delta", "Limit of |ln(p / q)| of a value: delta-disclosure."),)
-    strict: ClassVar[bool] = True
+    strict = True
 
     def reached(self, c: ClassCounts) -> Cell:
         return c.infinite_at_0(c.least(), c.largest(c.absolute(c.ln(c.ratios))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -34,14 +34,8 @@ class KMap(Model):
 
     k: int
 
-    key: ClassVar[str] = "k_map"
-    parameter: ClassVar[str] = "k"
-    symbol: ClassVar[str] = "k-map"
-    measure: ClassVar[str] = "population"
-    is_whole: ClassVar[bool] = True
-    at_least: ClassVar[bool] = True
-    monotone_by_subject: ClassVar[bool] = True
-    needs_population: ClassVar[bool] = True
+    key, parameter, symbol, measure = "k_map", "k", "k-map", "population"
+    is_whole = at_least = monotone_by_subject = needs_population = True
     section = Annotated[Whole, Field(ge=1)]
     summary = "The least number of people of the population who fit a class; needs `population`."
     options = (Option("k_map", None, "People of the population that fit every class.", int),)

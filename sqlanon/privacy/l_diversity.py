@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import model_validator
@@ -71,14 +71,8 @@ class DistinctDiversity(Model):
 
     l: int  # noqa: E741  (the letter of the paper)
 
-    key: ClassVar[str] = "l_diversity"
-    parameter: ClassVar[str] = "l"
-    symbol: ClassVar[str] = "l"
-    measure: ClassVar[str] = "distinct"
-    at_least: ClassVar[bool] = True
-    is_whole: ClassVar[bool] = True
-    monotone_by_subject: ClassVar[bool] = True
-    asks_which_occur: ClassVar[bool] = True
+    key, parameter, symbol, measure = "l_diversity", "l", "l", "distinct"
+    at_least = is_whole = monotone_by_subject = asks_which_occur = True
     section = LDiversitySection
     summary = "Several well-represented sensitive values in every class; several in a list."
     options = (
@@ -131,11 +125,8 @@ class EntropyDiversity(Model):
 
     l: float  # noqa: E741
 
-    key: ClassVar[str] = "l_diversity"
-    parameter: ClassVar[str] = "l"
-    symbol: ClassVar[str] = "entropy l"
-    measure: ClassVar[str] = "perplexity"
-    at_least: ClassVar[bool] = True
+    key, parameter, symbol, measure = "l_diversity", "l", "entropy l", "perplexity"
+    at_least = True
 
     def reached(self, c: ClassCounts) -> Cell:
         # H = ln n − Σ c_v ln c_v / n
@@ -186,12 +177,9 @@ class RecursiveDiversity(Model):
     c: float
     l: int  # noqa: E741
 
-    key: ClassVar[str] = "l_diversity"
-    parameter: ClassVar[str] = "c"
-    symbol: ClassVar[str] = "c"
-    measure: ClassVar[str] = "recursive"
-    at_least: ClassVar[bool] = False
-    strict: ClassVar[bool] = True
+    key, parameter, symbol, measure = "l_diversity", "c", "c", "recursive"
+    at_least = False
+    strict = True
 
     @property
     def top(self) -> int:

@@ -190,7 +190,7 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Describes the requirement."""
+        """Describes the requirement for messages and tables."""
 
     def promise(self, reached: float | None) -> str:
         """The certificate's sentence about every group; None hides the number `reached`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from sqlglot import exp
@@ -64,11 +64,9 @@ class Closeness(Model):
     t: float
     distance: Distance
 
-    key: ClassVar[str] = "t_closeness"
-    parameter: ClassVar[str] = "t"
-    symbol: ClassVar[str] = "t"
-    at_least: ClassVar[bool] = False
-    is_compared: ClassVar[bool] = True
+    key, parameter, symbol = "t_closeness", "t", "t"
+    at_least = False
+    is_compared = True
     section = TClosenessSection
     summary = "Sensitive values distributed as in the whole source; several in a list."
     options = (

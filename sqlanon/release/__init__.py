@@ -11,9 +11,12 @@ from sqlanon.release.compile import (
     compile_classes,
     compile_release,
     release_text,
+    statement_text,
+    text_of,
 )
 from sqlanon.release.export import written_file
 from sqlanon.release.generalize import is_text, keeps_values, value_literal
+from sqlanon.release.measurement import compile_measurement, measured_order, measurement_text
 from sqlanon.release.order import (
     Item,
     Order,

@@ -42,6 +42,7 @@ class Export:
     def __init__(self, engine: Engine, staged: Source, plan: ReleasePlan) -> None:
         assert plan.order.file is not None
         self.file = plan.order.file.resolve()
+        self._is_csv = is_csv(self.file)
         self._engine = engine
         self._table = plan.stage
         self._names = plan.released_names
@@ -50,7 +51,7 @@ class Export:
 
     def statement(self, path: Path) -> str:
         """The COPY that writes the file."""
-        if not is_csv(path):
+        if not self._is_csv:
             return render(
                 "release/copy_parquet.sql",
                 select=exp.select(*map(_column, self._names)).from_(self._table.copy()),
@@ -62,7 +63,7 @@ class Export:
 
     def hash(self, facts: Facts) -> str:
         """The hash that the file must have: of a Parquet file, that of the verified rows."""
-        if not is_csv(self.file):
+        if not self._is_csv:
             return facts.hash
         columns = tuple(replace(c, kind=Kind.TEXT, type="TEXT") for c in self._columns)
         texts = Source(self._engine, self._texts().subquery("texts"), "the release", columns)
@@ -82,7 +83,7 @@ class Export:
     def check(self, facts: Facts) -> None:
         """Reads the file back: the same rows, and classes of the same sizes."""
         path = self._written
-        if is_csv(path):
+        if self._is_csv:
             with path.open(newline="", encoding="utf-8") as file:
                 header = next(csv.reader(file), [])
             if header != list(self._names):

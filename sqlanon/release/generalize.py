@@ -214,17 +214,17 @@ def in_any_group(item: Generalized) -> exp.Expr | None:
     if item.shown is not None or item.masks is not None:
         found += _in_shown_groups(item)
     elif isinstance(domain, IntervalDomain):
-        several = item.runs[0][1] < domain.width
+        several = item.runs[0][1] < item.width
         if several and item.is_open and takes_no_nan(item):
             found.append(value_of(item) <= literal(math.inf))  # the last interval has no NaN
         else:
-            found.append(_inside(item, 0, domain.width))
+            found.append(_inside(item, 0, item.width))
     elif item.spans is not None:
         found += _in_spans(item, item.spans)
     elif item.by_intervals:
         found += _in_intervals(item)
-    elif domain.width:
-        found.append(listed(item, range(domain.width)))
+    elif item.width:
+        found.append(listed(item, range(item.width)))
     if not domain.has_null:
         return found[0] if len(found) == 1 else exp.or_(*found)
     if found == [is_not_null(value_of(item))]:
@@ -322,13 +322,13 @@ def _inside(item: Generalized, start: int, stop: int) -> exp.Expr:
     domain = item.column.domain
     if not item.by_intervals or (stop - start == 1 and not isinstance(domain, IntervalDomain)):
         return listed(item, range(start, stop))
-    if item.is_open and (start, stop) == (0, domain.width):
+    if item.is_open and (start, stop) == (0, item.width):
         return is_not_null(value_of(item))
     value = value_of(item)
     bounds: list[exp.Expr] = []
     if start > 0 or not item.is_open:
         bounds.append(value.copy() >= value_literal(item, domain.left_ends[start]))
-    if stop < domain.width:
+    if stop < item.width:
         bounds.append(value.copy() < value_literal(item, domain.left_ends[stop]))
     elif not item.is_open:
         bounds.append(value.copy() <= value_literal(item, last_value(item)))
@@ -426,7 +426,7 @@ def mapping_of_values(
         (domain.left_ends[atom], *group)
         for (start, stop), group in zip(item.runs, groups, strict=True)
         if (start, stop) in shown
-        for atom in range(start, min(stop, domain.width))
+        for atom in range(start, min(stop, item.width))
     )
     value = exp.column("value", table=name, quoted=True)
     condition = exp.EQ(this=value_of(item), expression=value)
@@ -443,7 +443,7 @@ def mapping_of_intervals(
     up as the nearest interval's start.
     """
     domain = item.column.domain
-    runs = tuple(takewhile(lambda run: run[0] < domain.width, item.runs))
+    runs = tuple(takewhile(lambda run: run[0] < item.width, item.runs))
     ends = [*domain.left_ends, last_value(item)]
     is_range = isinstance(domain, IntervalDomain)
 
@@ -594,24 +594,23 @@ def _otherwise(item: Generalized, recipe: Order) -> exp.Expr:
 
 
 def _is_joined(item: Generalized) -> bool:
-    domain = item.column.domain
     by_intervals = item.by_intervals or item.spans is not None
     if not item.shown_runs or item.masks is not None:
         return False
-    if not domain.width or (by_intervals and item.runs[0][1] >= domain.width):
+    if not item.width or (by_intervals and item.runs[0][1] >= item.width):
         return False  # one interval needs no list
     if item.form is Form.JOIN:
         return True
-    if item.form is Form.CASE and (by_intervals or domain.width <= MOST_WRITTEN):
+    if item.form is Form.CASE and (by_intervals or item.width <= MOST_WRITTEN):
         return False
-    return (len(item.runs) if by_intervals else domain.width) > MOST_CASES
+    return (len(item.runs) if by_intervals else item.width) > MOST_CASES
 
 
 def _kept(item: Generalized, recipe: Order, name: str) -> Written:
     domain, kept = item.column.domain, kept_value(item)
     # A long list inside a CASE, where such values are counted, is slow; a join is not.
     most = {Form.JOIN: 0, Form.AUTO: MOST_CASES, Form.CASE: MOST_WRITTEN}[item.form]
-    if domain.width <= most or not item.shown_runs:
+    if item.width <= most or not item.shown_runs:
         return Written((kept,), in_any_group(item))
     mapping = mapping_of_values(item, ((),) * domain.size, name, ())
     mapping = replace(mapping, table=recipe.loaded.get(item.name))

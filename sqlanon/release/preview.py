@@ -35,7 +35,15 @@ from sqlanon.policy import Policy, Role
 from sqlanon.release.compile import compile_release, compile_uncovered
 from sqlanon.release.export import unheld_types
 from sqlanon.release.generalize import check_labels
-from sqlanon.release.order import Order, Pseudonym, Verbatim, homogeneity_problem, item_of, order_of
+from sqlanon.release.order import (
+    Item,
+    Order,
+    Pseudonym,
+    Verbatim,
+    homogeneity_problem,
+    item_of,
+    order_of,
+)
 from sqlanon.release.plan import RELEASE_COMMENT
 from sqlanon.release.stage import generalized_population
 from sqlanon.wording import counted
@@ -50,7 +58,7 @@ its rows, so values and rows keep their proportion, which they would not in a pa
 def check_types(policy: Policy, source: Source) -> None:
     """Refuses columns that the release keeps as they are and its file cannot hold."""
     file = policy.section.publish.file
-    if file is None:
+    if file is None or source.histogram is not None:
         return
     kept = [each for each in _ungeneralized(policy, source) if isinstance(each, Verbatim)]
     lost = unheld_types(policy.folder / file, [(each.name, each.type) for each in kept])
@@ -83,7 +91,14 @@ def cautions(policy: Policy, source: Source, rows: int) -> Iterator[str]:
     problem = homogeneity_problem(policy)
     if problem is not None:
         yield f"publish will refuse this: {problem}"
-    yield from _column_cautions(policy, source, rows)
+    if source.histogram is None:
+        yield from _column_cautions(policy, source, rows)
+    else:
+        yield (
+            f"{source.name} holds the values of people: keep it private, and remove it with "
+            "`sqlanon clean` once it is of no more use; what columns that are released as they "
+            "are give away cannot be seen in it"
+        )
 
 
 def _column_cautions(policy: Policy, source: Source, rows: int) -> Iterator[str]:
@@ -144,7 +159,7 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
     The release is counted as its verification counts it, without being made.
     """
     recipe = order_of(policy, source, scheme)
-    items = tuple(item for item in recipe.items if not isinstance(item, Pseudonym))
+    items = tuple(item for item in recipe.items if _is_read(item, source))
     compiled = compile_release(replace(recipe, items=items), keep_subject=True)
     compiled.select.set("order", None)
     audited = audit(
@@ -159,6 +174,13 @@ def holds_with_marked(policy: Policy, source: Source, scheme: Scheme) -> bool:
         population=generalized_population(source.engine, recipe),
     )
     return audited.k >= recipe.k and all(each.holds for each in audited.models)
+
+
+def _is_read(item: Item, source: Source) -> bool:
+    """Whether a column can be read without keys; a histogram has only what is counted."""
+    if isinstance(item, Pseudonym):
+        return False
+    return source.histogram is None or source.column(item.name).kind is not None
 
 
 def refuse_uncovered(policy: Policy, source: Source, stored: StoredScheme) -> None:

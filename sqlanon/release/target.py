@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -225,33 +225,17 @@ def _text(table: exp.Table) -> str:
     return repr(".".join(part for part in (table.catalog, table.db, table.name) if part))
 
 
-@dataclass(frozen=True)
-class TypeChange:
-    """A changed column; `before` is missing for a new one, `after` for a lost one."""
-
-    column: str
-    before: str | None
-    after: str | None
-
-    def __str__(self) -> str:
-        if self.before is None:
-            return f"{self.column}: new, {self.after}"
-        if self.after is None:
-            return f"{self.column}: {self.before}, removed"
-        return f"{self.column}: {self.before} becomes {self.after}"
-
-
-def type_changes(engine: Engine, order: Order) -> list[TypeChange]:
-    """The columns of the source that the release changes, and those that it adds."""
+def type_changes(engine: Engine, order: Order) -> list[str]:
+    """The columns of the source that the release changes, and those that it adds, a line each."""
     source = {info.name: info.type for info in engine.columns(order.source)}
     after = {info.name: info.type for info in released_columns(engine, order)}
-    changes = [
-        TypeChange(name, type_, after.get(name))
-        for name, type_ in source.items()
-        if after.get(name) != type_
-    ]
-    new = [TypeChange(name, None, type_) for name, type_ in after.items() if name not in source]
-    return changes + new
+    found = []
+    for name, type_ in source.items():
+        if name not in after:
+            found.append(f"{name}: {type_}, removed")
+        elif after[name] != type_:
+            found.append(f"{name}: {type_} becomes {after[name]}")
+    return found + [f"{n}: new, {type_}" for n, type_ in after.items() if n not in source]
 
 
 def released_columns(engine: Engine, order: Order) -> tuple[ColumnInfo, ...]:

@@ -24,20 +24,17 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from pydantic.dataclasses import dataclass as checked
 
 from sqlanon.domain import Bits, Family, Space, null_apart
 from sqlanon.evaluate import Unfinished
 from sqlanon.keys import Flag, Number, Share, Whole, about
-from sqlanon.metrics import Scores
+from sqlanon.metrics import Ints, Scores
 from sqlanon.search.fronts import bits_of, frontier
 from sqlanon.search.method import MANY, SCORED, SETTINGS, Cuts, register
 from sqlanon.search.outcome import Outcome, Progress, Watch
 from sqlanon.search.problem import MOST_CUTS, Problem, exact_loss, shown_loss
 from sqlanon.search.splits import Splits
-
-Ints = npt.NDArray[np.int64]
 
 
 class Crossover(Protocol):
@@ -55,8 +52,8 @@ class New:
 
     A point is eligible right after a bit that is 1 in both parents, in a contiguous or
     taxonomic column, when it comes after a segment of agreement followed by one of
-    disagreement, and when the parents disagree somewhere after it too: so the child is none
-    of them.
+    disagreement, and when the parents disagree somewhere after it too: so the child differs
+    from both.
 
     The border between two columns is a cut that every individual has, though no bit says so.
     It counts as a bit on which the parents agree, equal to 1: an eligible point, and a

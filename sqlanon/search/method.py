@@ -1,4 +1,4 @@
-"""What a search declares of itself, and the registry of all searches.
+"""The declaration of a search, and the registry of all searches.
 
 A search is added by one decorator on the function that runs it, and by its import in the
 `__init__` of this package. Policies, commands and documentation read the registry.

@@ -259,7 +259,7 @@ def _joined(first: Bits, second: Bits, point: Index) -> Bits:
 class _Guarded:
     """A taxonomic or full-domain column, whose partitions are not just any bits.
 
-    The splits of a full-domain column are a chain, one a level; they are drawn as levels.
+    The splits of a full-domain column are a chain, one per level; they are drawn as levels.
     """
 
     segment: slice

@@ -14,12 +14,8 @@ import numpy.typing as npt
 
 from sqlanon.domain import Batch, Bits, Column, Family, Partition, Space
 from sqlanon.evaluate import Evaluator, Pulse
-from sqlanon.metrics import METRICS, Preference, Scores, Suppression, scaled
+from sqlanon.metrics import METRICS, Floats, Ints, Preference, Scores, Suppression, scaled
 from sqlanon.privacy import Model
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 MOST_CUTS = 200
 """Places where a contiguous column may be cut, unless a policy says otherwise."""
@@ -119,17 +115,17 @@ class Problem:
         missing = [m.shortfall(scores.reached[:, i]) for i, m in enumerate(self.models)]
         return np.minimum(np.column_stack(missing), MOST_MISSING)
 
-    def feasible(self, scores: Scores) -> Mask:
+    def feasible(self, scores: Scores) -> Bits:
         """Which schemes reach k and satisfy every model."""
         return np.asarray((scores.k >= self.k) & self.satisfied(scores))
 
-    def satisfied(self, scores: Scores) -> Mask:
+    def satisfied(self, scores: Scores) -> Bits:
         """Which schemes satisfy every model, whatever their k."""
         if not self.models:
             return np.ones(len(scores), dtype=bool)
         return np.asarray((self._shortfalls(scores) <= 0).all(axis=1))
 
-    def hopeless(self, scores: Scores) -> Mask:
+    def hopeless(self, scores: Scores) -> Bits:
         """Which schemes are infeasible together with everything that refines them.
 
         Rows in classes below k only grow as classes are split. Rows in classes that violate

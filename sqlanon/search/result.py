@@ -1,4 +1,4 @@
-"""What a search found, as people and programs read it: result.json."""
+"""The result of a search: its solutions, how they print, and result.json."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DESCRIBED = {
 
 
 def descriptions() -> dict[str, str]:
-    """The scores of a solution, in the order in which they are shown, each in words."""
+    """Describes the scores of a solution, in the order in which they are shown."""
     return DESCRIBED | {k: v for m in METRICS.values() for k, v in m.described().items()}
 
 
@@ -152,9 +152,10 @@ class Solution:
     """A scheme and what it measures to; `feasible` is None when nothing is required.
 
     `models` tell what it reaches of what is required beyond k. `writings` say how a release of
-    it writes the columns; others have plain labels. `marked_hold` tells of a solution that holds
-    otherwise whether its marked rows do; None where there are none. `kept` says what a release
-    keeps of each column: the groups that occur in it, the largest of them, and the loss.
+    it writes the columns; others have plain labels. `marked_hold` says whether the marked rows of
+    a solution that holds otherwise do too; None for a solution that marks no rows. `kept` says
+    what a release keeps of each column: the groups that occur in it, the largest of them, and the
+    loss.
     """
 
     scheme: Scheme
@@ -323,7 +324,7 @@ class SearchResult:
         return float(solution.scores[name] or 0)
 
     def shortfall(self) -> str:
-        """What is missing to the required privacy, in words.
+        """Explains what is missing to the required privacy.
 
         For a search without a feasible solution: how close it came, and what may help.
         """

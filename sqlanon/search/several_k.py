@@ -23,7 +23,6 @@ SLACK = 1e-9
 """Losses that are no whole numbers may be rounded a little down."""
 
 Values = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 
 
 class EveryK:
@@ -97,7 +96,7 @@ class EveryK:
         least = self._aim(problem, whole, bias=0.0)
         return least - SLACK if least.dtype == np.float64 else least
 
-    def _promising(self, least: Values, ks: Ints) -> Mask:
+    def _promising(self, least: Values, ks: Ints) -> Bits:
         """Which pairs of a scheme and a k nothing beats that is known."""
         if self._scores is None:
             return np.ones(len(ks), dtype=bool)

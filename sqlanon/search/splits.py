@@ -43,8 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Bits, Column, Family, Space
-
-Ints = npt.NDArray[np.int64]
+from sqlanon.metrics import Ints
 
 _MOST = 2**63 - 1
 """The largest bound that numpy draws below."""
@@ -301,9 +300,6 @@ def _splits_of_values(column: Column) -> list[tuple[list[int], int | None]]:
     """Positions of each split but NULL's own, and the number of the split above it."""
     if column.family is _LEVELS:
         return _splits_of_levels(column)
-    if column.hierarchy is None:
-        inner = list(range(column.domain.width - 1))
-        return [(inner, None)] if inner else []
     return _splits_of_tree(column)
 
 

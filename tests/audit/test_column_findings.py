@@ -131,7 +131,6 @@ def test_messages_hold_no_values() -> None:
     found = findings(secrets)
     assert [str(f.kind) for f in found] == ["near-unique", "free-text", "contact"]
     assert not any("secret" in f.message for f in found)
-    assert [list(f.to_dict()) for f in found] == [["kind", "message"]] * 3
 
 
 @given(case=cases())

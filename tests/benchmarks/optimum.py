@@ -28,7 +28,7 @@ from sqlanon.counting.counter import count
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
@@ -39,6 +39,7 @@ from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
 from sqlanon.search.problem import Problem, exact_loss
+from sqlanon.search.splits import Splits
 
 LARGEST = 20_000
 """Schemes of an instance at most."""
@@ -173,8 +174,8 @@ def random_hierarchy(rng: np.random.Generator, width: int) -> Hierarchy:
 def allowed(column: Column) -> Bits:
     """Every partition of a column's family, by trying all bit strings."""
     strings = itertools.product([False, True], repeat=column.positions)
-    rows = [bits for bits in strings if column.allows(Partition.from_bits(bits))]
-    return np.array(rows, dtype=bool).reshape(len(rows), column.positions)
+    rows = np.array(list(strings), dtype=bool).reshape(-1, column.positions)
+    return rows[Splits.of_column(column).valid(rows)]
 
 
 def schemes_of(space: Space) -> int:

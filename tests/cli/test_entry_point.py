@@ -26,6 +26,7 @@ main()
         "--help",
         "choose --help",
         "clean --help",
+        "evaluations --help",
         "measure --help",
         "publish --help",
         "schema --help",

@@ -170,15 +170,7 @@ def test_masked_texts_that_contain_the_mask() -> None:
     check_tree(hierarchy)
 
 
-@pytest.mark.parametrize("character", ["", "**"])
-def test_masked_with_other_than_one_character(character: str) -> None:
-    with pytest.raises(HierarchyError, match=f"must be one character, not {len(character)}"):
-        masked(["a"], character)
-
-
 def test_masked_refused() -> None:
-    with pytest.raises(HierarchyError, match="from the top: no such side"):
-        masked(["a"], side="top")  # type: ignore[arg-type]
     with pytest.raises(HierarchyError, match="leaf 'a' is there twice"):
         masked(["a", "a"])
     with pytest.raises(HierarchyError, match="has no rows"):

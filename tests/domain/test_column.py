@@ -11,7 +11,7 @@ import pytest
 from hierarchy_rows import valid_partitions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scheme_columns import trees
+from scheme_columns import allows, is_taxonomic, trees
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
@@ -136,7 +136,7 @@ def test_families(
 ) -> None:
     partition = Partition(8, cuts)
     found = [
-        text_column("ABCDEFGH", WORKCLASS, family).allows(partition)
+        allows(text_column("ABCDEFGH", WORKCLASS, family), partition)
         for family in (Family.CONTIGUOUS, Family.TAXONOMIC, Family.FULL_DOMAIN)
     ]
     assert found == [contiguous, taxonomic, full_domain]
@@ -158,7 +158,7 @@ def test_families_of_a_flat_column_with_null(
 ) -> None:
     partition = Partition(4, cuts)
     found = [
-        text_column("ABC", None, family, null=True).allows(partition)
+        allows(text_column("ABC", None, family, null=True), partition)
         for family in (Family.CONTIGUOUS, Family.TAXONOMIC, Family.FULL_DOMAIN)
     ]
     assert found == [contiguous, taxonomic, full_domain]
@@ -168,9 +168,9 @@ def test_the_papers_tree_has_nine_partitions() -> None:
     """Of 128 bit strings: the root, or each of the three inner nodes whole or divided."""
     column = text_column("ABCDEFGH", WORKCLASS)
     assert len(strings(column)) == 128
-    assert sum(column.is_taxonomic(partition) for partition in strings(column)) == 9
+    assert sum(is_taxonomic(column, partition) for partition in strings(column)) == 9
     with_null = text_column("ABCDEFGH", WORKCLASS, null=True)
-    assert sum(with_null.is_taxonomic(partition) for partition in strings(with_null)) == 10
+    assert sum(is_taxonomic(with_null, partition) for partition in strings(with_null)) == 10
 
 
 @given(st.data(), st.integers(1, 7), st.booleans())
@@ -178,7 +178,7 @@ def test_the_papers_tree_has_nine_partitions() -> None:
 def test_taxonomic_partitions_are_counted(data: st.DataObject, width: int, null: bool) -> None:
     tree = data.draw(trees("ABCDEFG"[:width]))
     column = text_column("ABCDEFG"[:width], tree, null=null)
-    valid = [partition for partition in strings(column) if column.is_taxonomic(partition)]
+    valid = [partition for partition in strings(column) if is_taxonomic(column, partition)]
     # With NULL: each of the tree's own partitions with NULL apart, and everything merged.
     assert len(valid) == valid_partitions(tree) + null
     assert set(column.levels) <= set(valid)
@@ -188,4 +188,4 @@ def test_columns_without_positions() -> None:
     column = text_column("A")
     assert column.positions == 0
     assert column.is_canonical(Partition.whole(1))
-    assert column.is_taxonomic(Partition.whole(1))
+    assert is_taxonomic(column, Partition.whole(1))

@@ -69,28 +69,6 @@ def test_cuts_are_ascending_positions(size: int, cuts: tuple[int, ...]) -> None:
     assert str(caught.value) == f"cuts {list(cuts)} are not ascending positions below {size - 1}"
 
 
-def test_refines_by_hand() -> None:
-    fine, coarse = Partition(5, (0, 2, 3)), Partition(5, (2,))
-    assert fine.refines(coarse)
-    assert fine.refines(fine)
-    assert not coarse.refines(fine)
-    assert not Partition(5, (1,)).refines(coarse)
-    assert not Partition(6, (2,)).refines(coarse), "another domain"
-
-
-@given(st.data(), st.integers(0, 8))
-def test_refines_by_containment_of_groups(data: st.DataObject, positions: int) -> None:
-    strings = st.lists(st.booleans(), min_size=positions, max_size=positions)
-    left, right = groups_of(data.draw(strings)), groups_of(data.draw(strings))
-    contained = all(
-        right[a] == right[b]
-        for a in range(len(left))
-        for b in range(len(left))
-        if left[a] == left[b]
-    )
-    assert Partition.from_groups(left).refines(Partition.from_groups(right)) == contained
-
-
 def test_null_apart() -> None:
     given_bits = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 1, 0]], dtype=bool)
     before = given_bits.copy()

@@ -19,8 +19,8 @@ from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import EngineError
-from sqlanon.evaluate.evaluator import Evaluator
-from sqlanon.evaluate.workspace import Cache, refuse_other_database
+from sqlanon.evaluate.evaluator import Effort, Evaluator
+from sqlanon.evaluate.workspace import Workspace, refuse_other_database
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Suppression
 
@@ -62,7 +62,7 @@ def test_a_second_run_asks_nothing(workspace: Path, label: str | None, budget: i
     first, effort = ask(counted(), workspace, **options)
     assert effort.effort.queries > 0
     second, again = ask(counted(), workspace, **options)
-    assert (again.effort.asked, again.effort.distinct, again.effort.queries) == (4, 0, 0)
+    assert again.effort == Effort(asked=4, distinct=0, recalled=4, queries=0)
     assert equal(first, second)
 
 
@@ -147,7 +147,7 @@ def test_only_the_owner_may_read_the_workspace(workspace: Path) -> None:
     histogram = counted()
     evaluator = Evaluator(histogram, workspace=workspace)
     evaluator.score(histogram.space.batch_of_bits(BITS))
-    evaluator._cache.flush()
+    evaluator.workspace.flush()
     files = list(workspace.parent.iterdir())
     assert workspace in files
     assert len(files) > 1  # DuckDB's log of changes not yet in the file
@@ -202,9 +202,14 @@ def test_a_workspace_in_use_elsewhere(workspace: Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(EngineError, match=r"work\.duckdb is open in another process \(PID"):
-            Evaluator(counted(), workspace=workspace)
+        found, evaluator = ask(counted(), workspace)
+        assert evaluator.workspace.note == (
+            f"workspace {workspace}: is open in another process; measurements are kept in memory "
+            "until the end"
+        )
         holder.communicate()
+    assert equal(found, ask(counted(), None)[0])
+    assert ask(counted(), workspace)[1].effort.recalled == 0, "nothing was written to it"
 
 
 def test_a_file_that_is_no_workspace(workspace: Path) -> None:
@@ -216,7 +221,8 @@ def test_a_file_that_is_no_workspace(workspace: Path) -> None:
 
 def test_a_folder_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"there is no folder .*nowhere to make it in"):
-        Evaluator(counted(), workspace=tmp_path / "nowhere" / "work.duckdb")
+        Evaluator(counted(), workspace=tmp_path / "nowhere" / "deeper" / "work.duckdb")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_database_with_another_table_of_that_name(workspace: Path) -> None:
@@ -231,7 +237,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     path.write_text("age\n30\n31\n")
     path.chmod(0o644)
     with pytest.raises(EngineError, match=r"people\.csv is not a DuckDB database"):
-        Cache("histogram", None, "", path)
+        Workspace(path).query("FROM run")
     assert path.stat().st_mode & 0o777 == 0o644
     assert path.read_text() == "age\n30\n31\n"
 
@@ -245,7 +251,7 @@ def test_a_full_memory_forgets_the_older_half(monkeypatch: pytest.MonkeyPatch) -
         one = evaluator.score(batch.take([0]))
         assert one.row(0) == wanted.row(0)
         room = 3_500  # three of these small measurements, not four
-        monkeypatch.setattr("sqlanon.evaluate.workspace.MOST_BYTES", room)
+        monkeypatch.setattr("sqlanon.evaluate.cache.MOST_BYTES", room)
         assert equal(evaluator.score(batch), wanted)
         assert evaluator.effort.distinct == 4
         assert equal(evaluator.score(batch), wanted), "the forgotten ones are measured again"
@@ -266,7 +272,7 @@ def test_memory_is_counted_as_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> No
             evaluator.score(batch)
         taken, _ = tracemalloc.get_traced_memory()
         counted_bytes = evaluator._cache._bytes
-        monkeypatch.setattr("sqlanon.evaluate.workspace.MOST_BYTES", counted_bytes // 4)
+        monkeypatch.setattr("sqlanon.evaluate.cache.MOST_BYTES", counted_bytes // 4)
         evaluator.score(histogram.space.batch_of_bits(schemes[:50] ^ schemes[50:100]))
         left, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()

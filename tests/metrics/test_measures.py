@@ -100,7 +100,7 @@ def test_a_workspace_does_not_mix_hierarchies(tmp_path: Path) -> None:
     other, effort = precision(tree("x", "y", "y", "y"), workspace)
     assert effort.distinct == 3
     assert first != other
-    assert precision(tree("x", "x", "y", "y"), workspace) == (first, Effort(asked=3))
+    assert precision(tree("x", "x", "y", "y"), workspace) == (first, Effort(asked=3, recalled=3))
 
 
 BITS = (np.arange(16)[:, None] >> np.arange(4)) & 1 == 1
@@ -131,7 +131,7 @@ def test_what_is_asked_for_is_kept_and_nothing_else_served(tmp_path: Path, name:
     assert effort.queries > 0
     for asked, known in (((), plain), ((name,), one), (FURTHER, every)):
         again, effort = ask(asked, workspace)
-        assert effort == Effort(asked=16)
+        assert effort == Effort(asked=16, recalled=16)
         assert equal(again, known)
         assert equal(again, ask(asked)[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +36,12 @@ class Squared(Metric):
     citation = "this test"
     cost = SquaredAtoms
 
+    @cached_property
+    def wholes(self) -> list[int]:
+        return [(column.size - 1) ** 2 for column in self.histogram.space.columns]
+
     def of(self, left: Remaining) -> Floats:
-        wholes = [(column.size - 1) ** 2 for column in self.histogram.space.columns]
-        return self.share_of_cost(left, wholes)
+        return self.share_of_cost(left)
 
 
 @pytest.fixture(autouse=True)

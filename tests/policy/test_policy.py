@@ -179,7 +179,7 @@ def test_mistakes_in_the_columns(columns: Any, line: str) -> None:
         ({"others": "keep"}, "others: found 'keep', expected 'refuse', 'drop' or 'insensitive'"),
         ({"sources": {}}, "sources: unknown key; did you mean source?"),
         ({"source": "people.csv"}, "source: found 'people.csv', expected keys such as "
-         "connection, table, query, file"),
+         "connection, table, query, file, histogram"),
         ({"source": {"table": "t", "file": "f.csv"}}, "source: give one of table, query and "
          "file, not table and file"),
         ({"source": {"connection": "duckdb://", "file": "f.csv"}}, "source: a file needs no "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 from plain_scores import plain_scores
-from scheme_columns import columns
+from scheme_columns import allows, columns
 
 from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column, Family
@@ -61,12 +61,13 @@ def all_strings(positions: int) -> list[Bits]:
 
 def valid_strings(of: Column) -> list[Bits]:
     """What the family and the limits allow, one by one."""
-    return [b for b in all_strings(of.positions) if of.allows(Partition.from_bits(b))]
+    return [b for b in all_strings(of.positions) if allows(of, Partition.from_bits(b))]
 
 
 def is_valid(space: Space, string: Bits) -> bool:
     return all(
-        c.allows(Partition.from_bits(string[space.segment(j)])) for j, c in enumerate(space.columns)
+        allows(c, Partition.from_bits(string[space.segment(j)]))
+        for j, c in enumerate(space.columns)
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 from random_cases import random_levels
+from scheme_columns import allows
 
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
@@ -151,7 +152,7 @@ def random_histogram(seed: int, *, limits: bool = False) -> Histogram:
 def allowed(column: Column) -> Bits:
     """Every partition that a column allows, by trying all bit strings."""
     strings = itertools.product([False, True], repeat=column.positions)
-    rows = [bits for bits in strings if column.allows(Partition.from_bits(bits))]
+    rows = [bits for bits in strings if allows(column, Partition.from_bits(bits))]
     return np.array(rows, dtype=bool).reshape(len(rows), column.positions)
 
 

@@ -113,3 +113,36 @@ def from_bits(columns: Sequence[Column], bits: Sequence[bool] | Bits) -> Scheme:
         apart = column.domain.has_null and column.positions
         partitions.append(Partition.from_bits(null_apart(part) if apart else part))
     return Scheme(tuple(columns), tuple(partitions))
+
+
+def allows(column: Column, partition: Partition) -> bool:
+    """Whether the partition is within the limits and the column's family contains it."""
+    if column.beyond_limits(partition) is not None:
+        return False
+    if column.family is Family.CONTIGUOUS:
+        return column.is_canonical(partition)
+    if column.family is Family.FULL_DOMAIN:
+        return column.level_of(partition) is not None
+    return is_taxonomic(column, partition)
+
+
+def is_taxonomic(column: Column, partition: Partition) -> bool:
+    """Whether every group is a node of the tree (an atom, an inner node, or the root)."""
+    return column.is_canonical(partition) and all(is_node(column, *run) for run in partition.runs)
+
+
+def is_node(column: Column, start: int, stop: int) -> bool:
+    """Whether atoms start..stop-1 are one node.
+
+    The tree of the values is one node and NULL another; both together are the root.
+    """
+    if (start, stop) == (0, column.size) or stop - start == 1:
+        return True
+    if column.hierarchy is None:
+        return (start, stop) == (0, column.domain.width)
+    return column.hierarchy.label_of(start, stop) is not None
+
+
+def refines(fine: Partition, coarse: Partition) -> bool:
+    """Whether every group of the coarse partition is a union of groups of the fine one."""
+    return fine.size == coarse.size and set(coarse.cuts) <= set(fine.cuts)

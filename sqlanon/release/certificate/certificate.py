@@ -13,7 +13,6 @@ from sqlanon.documents import first_mistake, parse_json, read_text, version_of
 from sqlanon.errors import CertificateError
 from sqlanon.files import write_text
 from sqlanon.release.certificate.certificate_page import render_page
-from sqlanon.release.certificate.certify import chain
 from sqlanon.release.certificate.document import (
     FORMAT,
     VERSION,
@@ -64,8 +63,17 @@ class Certificate:
         return None if self.is_shareable else self.document.release.target
 
     def chain(self) -> tuple[EarlierEntry, ...]:
-        """What the next certificate of the same target lists as earlier releases."""
-        return chain(self.document)
+        """What the next certificate of the same target lists as earlier: this release, newest
+        first, and those before it."""
+        release, k = self.document.release, self.document.privacy.k
+        this = EarlierEntry(
+            id=release.id,
+            time=release.time,
+            hash=release.hash,
+            hash_version=release.hash_version,
+            k=k,
+        )
+        return (this, *self.document.lineage.earlier)
 
     def to_dict(self, shareable: bool = False) -> dict[str, Any]:
         """For JSON; the keys are always in the same order (see docs/certificate.md)."""

@@ -11,7 +11,7 @@ import platform
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -194,7 +194,7 @@ def certify(
     _refuse_short(order, facts)
     audit = facts.audited
     suppression = _suppression(order, source, facts, suppressed)
-    losses = column_losses(order, facts, source.rows)
+    losses, wish = column_losses(order, facts, source.rows), order.preference
     header = header_of(order, audit.k, guarded=plan.guarded)
     given = replace(shown(order), header=tuple(header))
     given = with_named_lists(given, guarded=plan.guarded)
@@ -226,10 +226,12 @@ def certify(
                 policy_k=order.policy_k,
                 unique_rows=facts.unique_rows,
                 whole=audit.rows == source.rows,
-                homogeneity=_homogeneity(order),
+                homogeneity=None
+                if not order.uncovered or order.homogeneity is None
+                else HomogeneityEntry(columns=order.uncovered, accept=order.homogeneity),
             ),
             scores=_scores(order, losses, facts, source, suppression.rows),
-            preference=_preference(order),
+            preference=None if wish is None else PreferenceEntry(nwp=wish.loss, necd=wish.bias),
             suppression=suppression,
             findings=tuple(
                 FindingEntry(column=each.column, kind=str(each.kind), message=each.message)
@@ -253,20 +255,6 @@ def finished(draft: Document) -> Document:
 def following(document: Document, earlier: Sequence[EarlierEntry]) -> Document:
     """The document with other releases before it."""
     return finished(document.model_copy(update={"lineage": LineageEntry(earlier=tuple(earlier))}))
-
-
-def chain(document: Document) -> tuple[EarlierEntry, ...]:
-    """What the next certificate of the same target lists as earlier: this release, newest first,
-    and those before it."""
-    release, k = document.release, document.privacy.k
-    this = EarlierEntry(
-        id=release.id,
-        time=release.time,
-        hash=release.hash,
-        hash_version=release.hash_version,
-        k=k,
-    )
-    return (this, *document.lineage.earlier)
 
 
 def _refuse_short(order: Order, facts: Facts) -> None:
@@ -313,17 +301,6 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
         largest_share=held.largest,
         loss=min(loss, 1.0),
     )
-
-
-def _homogeneity(order: Order) -> HomogeneityEntry | None:
-    if not order.uncovered or order.homogeneity is None:
-        return None
-    return HomogeneityEntry(columns=order.uncovered, accept=order.homogeneity)
-
-
-def _preference(order: Order) -> PreferenceEntry | None:
-    wish = order.preference
-    return None if wish is None else PreferenceEntry(nwp=wish.loss, necd=wish.bias)
 
 
 def _scores(
@@ -380,7 +357,7 @@ def privacy_entry(
     homogeneity: HomogeneityEntry | None,
 ) -> PrivacyEntry:
     """What was counted in the released table; `whole` says whether no row was left out."""
-    spread, risk = audit.spread, audit.risk
+    spread = audit.spread
     return PrivacyEntry(
         subject=subject,
         quasi=audit.quasi,
@@ -391,22 +368,14 @@ def privacy_entry(
         largest=spread.largest,
         average=spread.average,
         bands=tuple(bands_of(audit, required_k)),
-        risk=RiskEntry(
-            threshold=risk.threshold,
-            highest=risk.highest,
-            average=risk.average,
-            above=risk.above,
-            marketer=risk.marketer,
-        ),
+        risk=RiskEntry.model_validate(audit.risk.to_dict()),
         by_rows=RowsEntry(k=audit.by_rows.k, classes=audit.by_rows.classes),
         sensitive=tuple(_worst_of(each) for each in audit.sensitive),
         unique=unique_band(unique_rows, audit.rows),
         models=tuple(_models_of(audit, whole=whole)),
         homogeneity=homogeneity,
         journalist=_journalist_of(audit),
-        sizes=tuple(
-            SizeEntry(size=each.size, classes=each.classes, rows=each.rows) for each in audit.sizes
-        ),
+        sizes=tuple(SizeEntry.model_validate(asdict(each)) for each in audit.sizes),
         unique_rows=unique_rows,
     )
 
@@ -445,12 +414,7 @@ def _journalist_of(audit: Audit) -> JournalistEntry | None:
     if found is None:
         return None
     return JournalistEntry(
-        k_map=found.k,
-        unmatched=found.unmatched,
-        highest=found.highest,
-        average=found.average,
-        above=found.above,
-        marketer=found.marketer,
+        **found.to_dict(),
         population=None if uniques is None else uniques.population_size,
         estimated_uniques=None if uniques is None else uniques.estimated,
     )

@@ -18,18 +18,19 @@ from typing import Annotated
 import numpy as np
 from pydantic.dataclasses import dataclass as checked
 
+from sqlanon.domain import Bits
 from sqlanon.keys import Flag, about
+from sqlanon.metrics import Ints
 from sqlanon.search.lattice.lattice import (
     ENDED_EARLY,
     Lattice,
-    Mask,
     NodeScores,
     Values,
 )
 from sqlanon.search.lattice.node_bounds import LowerLoss, UpperK
 from sqlanon.search.method import SETTINGS, register
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.problem import Ints, Problem
+from sqlanon.search.problem import Problem
 
 
 @checked(frozen=True, config=SETTINGS)
@@ -57,9 +58,7 @@ def exhaustive(
     nodes = NodeScores(problem, lattice, watch, spares=False)
     nodes.evaluate(np.arange(lattice.size))
     done = bool(nodes.known[:-1].all())
-    notes = ["exact: every node was evaluated"]
-    if not done:
-        notes = [ENDED_EARLY]
+    notes = ["exact: every node was evaluated" if done else ENDED_EARLY]
     return nodes.outcome("exhaustive", nodes.front(np.flatnonzero(nodes.known)), notes, done=done)
 
 
@@ -86,25 +85,25 @@ def front(
     lattice = Lattice(problem.space)
     nodes = NodeScores(problem, lattice, watch)
     upper, lower = UpperK(problem, lattice), LowerLoss(problem, lattice)
-    waves = _Waves(lattice, upper, lower)
+    heights = lattice.heights(np.arange(lattice.size))
     found = np.zeros(0, dtype=np.int64)
     wave = np.array([lattice.top] if least_k else [lattice.bottom, lattice.top])
-    while len(wave):
+    while True:
         for part, scores in nodes.evaluate(wave):
             upper.learn(part, scores)
             lower.learn(part, scores)
             found = nodes.front(np.append(found, part))
-        if nodes.over:
+        is_open = _open(nodes, found, upper, lower) & (upper.upper >= least_k)
+        done = not is_open.any()
+        if nodes.over or done:
             break
-        wave = waves.next_wave(_open(nodes, found, upper, lower) & (upper.upper >= least_k))
-    done = not (_open(nodes, found, upper, lower) & (upper.upper >= least_k)).any()
-    notes = ["exact: every other node is dominated by one of these or equal to it"]
-    if not done:
-        notes = [ENDED_EARLY]
+        wave = _next_wave(lattice, is_open, heights, upper, lower)
+    exact = "exact: every other node is dominated by one of these or equal to it"
+    notes = [exact if done else ENDED_EARLY]
     return nodes.outcome("front", found, notes, done=done)
 
 
-def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Mask:
+def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Bits:
     """The nodes that may still add a point to the front, or take a point for lesser levels."""
     if not len(found):  # nothing so far satisfies what is required beyond k
         return ~nodes.known[:-1]
@@ -116,29 +115,19 @@ def _open(nodes: NodeScores, found: Ints, upper: UpperK, lower: LowerLoss) -> Ma
     return np.asarray(~nodes.known[:-1] & ~covered)
 
 
-class _Waves:
+def _next_wave(
+    lattice: Lattice, is_open: Bits, heights: Ints, upper: UpperK, lower: LowerLoss
+) -> Ints:
     """Chooses which open nodes to evaluate next."""
-
-    def __init__(self, lattice: Lattice, upper: UpperK, lower: LowerLoss) -> None:
-        self._lattice = lattice
-        self._upper = upper
-        self._lower = lower
-        self._heights = lattice.heights(np.arange(lattice.size))
-        self._wave = max(WAVE, lattice.size // WAVES)
-
-    def next_wave(self, is_open: Mask) -> Ints:
-        nodes = np.flatnonzero(is_open)
-        if not len(nodes):
-            return nodes
-        if self._lower.separable:
-            heights = self._heights[nodes]
-            return np.asarray(nodes[heights == heights.max()])
-        half = self._wave // 2
-        by_bound = np.lexsort((nodes, -self._lower.lower[nodes], -self._upper.upper[nodes]))
-        return np.union1d(nodes[by_bound[:half]], middle_nodes(self._lattice, is_open, half))
+    nodes = np.flatnonzero(is_open)
+    if lower.separable:
+        return np.asarray(nodes[heights[nodes] == heights[nodes].max()])
+    half = max(WAVE, lattice.size // WAVES) // 2
+    by_bound = np.lexsort((nodes, -lower.lower[nodes], -upper.upper[nodes]))
+    return np.union1d(nodes[by_bound[:half]], middle_nodes(lattice, is_open, half))
 
 
-def middle_nodes(lattice: Lattice, is_open: Mask, number: int) -> Ints:
+def middle_nodes(lattice: Lattice, is_open: Bits, number: int) -> Ints:
     """Open nodes that have most open nodes above and below them: a lattice's bisection.
 
     Its score, whichever way it turns out, decides about many others.
@@ -215,7 +204,7 @@ class _Bisection:
         """Sort keys, the last one first: loss, then k, then levels."""
         return nodes, -self._nodes.k[nodes], self._nodes.loss[nodes]
 
-    def _open(self) -> Mask:
+    def _open(self) -> Bits:
         """The nodes that may still be better than the best one."""
         candidates = ~self._nodes.known[:-1] & ~self._infeasible
         if self._best is None:
@@ -225,14 +214,14 @@ class _Bisection:
         wins_tie = (upper > k) | ((upper == k) & (self._numbers < self._best))
         return np.asarray(candidates & ((lower < loss) | ((lower == loss) & wins_tie)))
 
-    def _next_wave(self, is_open: Mask) -> Ints:
+    def _next_wave(self, is_open: Bits) -> Ints:
         scouting = not self._lower.separable or self._waves <= SCOUTING
         middle = middle_nodes(self._lattice, is_open, self._wave if scouting else 0)
         if self._lower.separable and scouting:
             return middle
         return np.union1d(middle, self._highest(is_open))
 
-    def _highest(self, is_open: Mask) -> Ints:
+    def _highest(self, is_open: Bits) -> Ints:
         """Open nodes without an open generalization, those with most open nodes below first."""
         counts = is_open.astype(np.float64)
         above = self._lattice.spread_down(np.add, counts)

@@ -19,13 +19,12 @@ import numpy.typing as npt
 from sqlanon.domain import Batch, Space
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Unfinished
-from sqlanon.metrics import Scores
+from sqlanon.metrics import Ints, Scores
 from sqlanon.search.fronts import frontier
 from sqlanon.search.outcome import Outcome, Progress, Watch
-from sqlanon.search.problem import Ints, Problem, exact_loss, shown_loss
+from sqlanon.search.problem import Problem, exact_loss, shown_loss
 
 Values = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 
 NONE = -1
 """The number of no node; as an index it finds the entry after the last node."""

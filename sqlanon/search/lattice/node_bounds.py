@@ -28,9 +28,9 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.domain import Column
-from sqlanon.metrics import METRICS, SLACK, Scores
+from sqlanon.metrics import METRICS, SLACK, Ints, Scores
 from sqlanon.search.lattice.lattice import Lattice, Values
-from sqlanon.search.problem import Ints, Problem, exact_loss
+from sqlanon.search.problem import Problem, exact_loss
 
 UNLIMITED = 2**62
 

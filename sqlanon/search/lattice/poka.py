@@ -30,11 +30,13 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked
 
+from sqlanon.domain import Bits
 from sqlanon.keys import Flag, Whole, about
-from sqlanon.search.lattice.lattice import ENDED_EARLY, NONE, Lattice, Mask, NodeScores
+from sqlanon.metrics import Ints
+from sqlanon.search.lattice.lattice import ENDED_EARLY, NONE, Lattice, NodeScores
 from sqlanon.search.method import SETTINGS, register
 from sqlanon.search.outcome import Outcome, Watch
-from sqlanon.search.problem import Ints, Problem
+from sqlanon.search.problem import Problem
 
 
 @checked(frozen=True, config=SETTINGS)
@@ -153,7 +155,7 @@ class BaseNode:
             waves.append(np.union1d(children[passing], tested))
         return waves
 
-    def _passed(self, nodes: Ints) -> Mask:
+    def _passed(self, nodes: Ints) -> Bits:
         """Whether nodes are in SG(N) and more than a step from N: entered, not evaluated."""
         distances = self._digits - self._lattice.digits(nodes)
         return np.asarray((distances >= 0).all(axis=1) & (distances.sum(axis=1) > 1))

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.domain import Bits, Space
-from sqlanon.metrics import Scores
+from sqlanon.metrics import Floats, Ints, Scores
 from sqlanon.search.fronts import join, take
 from sqlanon.search.local.polish import RankedScheme, never, place_of
 from sqlanon.search.local.screen import Infeasible, Prices, is_near, least_ach, packed, refines_any
-from sqlanon.search.problem import Floats, Ints, Problem
+from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Changes, Splits, columns_of
 
 HOT, COLD = 0.03, 0.004
@@ -265,7 +265,7 @@ class Draw:
         return Drawn(scheme, draw, Changes(ups[wanted], downs[wanted]))
 
     def _beside(self, listed: _Listed, finer: Bits, downs: Ints, chance: Floats) -> Ints:
-        """Splits to make in the columns of those to undo, −1 where there are none."""
+        """Draws splits to make in the columns of those to undo; −1 for a column without any."""
         before = np.concatenate([np.zeros((len(finer), 1), int), finer.cumsum(axis=1)], axis=1)
         starts = before[:, self._starts]
         rows, column = np.arange(len(finer))[:, None], self._column[downs]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.domain import Bits, Space
-from sqlanon.metrics import Scores
+from sqlanon.metrics import Floats, Ints, Scores
 from sqlanon.search.fronts import take
 from sqlanon.search.local.screen import ExchangeBias, Screen
-from sqlanon.search.problem import Floats, Ints, Problem
+from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Changes, Splits, columns_of
 
 FIRST, LATER = 24, 200

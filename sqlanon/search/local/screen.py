@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlanon.domain import Batch, Bits
-from sqlanon.metrics import SLACK, Preference, Scores
-from sqlanon.search.problem import Floats, Ints, Problem
+from sqlanon.metrics import SLACK, Floats, Ints, Preference, Scores
+from sqlanon.search.problem import Problem
 from sqlanon.search.splits import Changes, Splits, columns_of
 
 REMEMBERED = 4_000
@@ -158,7 +158,7 @@ def refines_any(schemes: Words, known: Words) -> Bits:
 
 
 def _missing(known: Words, schemes: Words) -> Words:
-    """Splits of known schemes that others lack, 0 where there are none; folded into one word."""
+    """Folds into one word the splits of known schemes that others lack; 0 if they lack nothing."""
     missing: Words = known[0] & ~schemes[0]
     for of_known, of_scheme in zip(known[1:], schemes[1:], strict=True):
         missing |= of_known & ~of_scheme

@@ -23,13 +23,13 @@ from sqlanon.domain import Batch, Bits
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import Part, Unfinished
 from sqlanon.keys import Whole, about
-from sqlanon.metrics import Preference, PreferenceSection, Scores
+from sqlanon.metrics import Ints, Preference, PreferenceSection, Scores
 from sqlanon.search.fronts import Front, MoopFront, bits_of, objectives_of, take
 from sqlanon.search.local.polish import place_of, polish
 from sqlanon.search.method import MANY, METHODS, SETTINGS, register
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import UNREPEATABLE, Limits, Outcome, Progress, Watch, coarsest_scored
-from sqlanon.search.problem import Ints, Problem
+from sqlanon.search.problem import Problem
 from sqlanon.search.walk.saved_walk import (
     Columns,
     SavedStep,
@@ -138,7 +138,7 @@ class Step:
                  none when nothing feasible was found
     scores       what the solutions measure to
     points       where the solutions lie, in the measures of the preference
-    reached      for each reference the row of its solution; empty when there is none
+    reached      for each reference the row of its solution; empty without solutions
     stopped      why the step ended: "finished", "time" or "interrupted"; "patience" where that
                  ended the search for a reference point
     """
@@ -461,7 +461,7 @@ class Walk:
             seed=self.seed,
             steps=[taken.model_copy(update={"chosen": visit.chosen}) for taken, visit in pairs],
             own=self._own,
-        ).model_dump(mode="json")
+        ).model_dump()
 
     def resume(self, document: object, seed: int | None = None) -> Walk:
         """Takes the steps of a saved walk again, in place of a start of its own.
