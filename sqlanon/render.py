@@ -162,13 +162,23 @@ COLLATIONS = {
 """What other dialects call it; an engine adds its own (`Capabilities.collation`)."""
 
 
+_NUMBERED = ("materialize", "postgres", "redshift", "risingwave")
+"""Dialects whose statements have parameters $1, $2, …; the names that sqlglot writes for them
+are for a driver in Python, not for the database."""
+
+
 def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> exp.Expr:
-    """What sqlglot does not translate: collations, and that PostgreSQL hashes bytes.
+    """What sqlglot does not translate: collations, parameters, and what PostgreSQL writes
+    otherwise.
 
     Where texts cannot be compared exactly, EngineError is raised, unless `exactly` is False.
     """
     if dialect == NATIVE:
         return expression
+    numbers: dict[str, int] = {}
+    if dialect in _NUMBERED:  # in the order of the statement, each name once
+        for named in expression.find_all(exp.Placeholder, bfs=False):
+            numbers.setdefault(named.name, len(numbers) + 1)
 
     def adapted(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Collate) and node.expression.name == EXACT:
@@ -179,12 +189,36 @@ def in_dialect(expression: exp.Expr, dialect: str, *, exactly: bool = True) -> e
             else:
                 plain: exp.Expr = node.this
                 return plain
-        if isinstance(node, exp.SHA2) and dialect == "postgres":
-            arguments = [node.this, exp.Literal.string("UTF8")]
-            node.set("this", exp.Anonymous(this="CONVERT_TO", expressions=arguments))
-        return node
+        if isinstance(node, exp.Placeholder) and node.name in numbers:
+            return exp.Parameter(this=exp.Literal.number(numbers[node.name]))
+        return _in_postgres(node) if dialect == "postgres" else node
 
     return expression.transform(adapted)
+
+
+def _in_postgres(node: exp.Expr) -> exp.Expr:
+    """PostgreSQL hashes bytes, divides whole numbers by /, and compares NaN like any number.
+
+    A sum is no whole number there but NUMERIC, so what is divided by one stays DIV.
+    """
+    if isinstance(node, exp.SHA2):
+        arguments = [node.this, exp.Literal.string("UTF8")]
+        node.set("this", exp.Anonymous(this="CONVERT_TO", expressions=arguments))
+    if isinstance(node, exp.IntDiv) and not node.find(exp.AggFunc):
+        whole = exp.cast(node.this, exp.DataType.Type.BIGINT)
+        return exp.Div(this=whole, expression=node.expression, typed=True)
+    if isinstance(node, exp.IsNan):
+        nan = exp.cast(exp.Literal.string("NaN"), exp.DataType.Type.DOUBLE)
+        return exp.EQ(this=node.this, expression=nan)
+    if isinstance(node, exp.DataType) and node.this in _WIDER_THAN_BIGINT:
+        return exp.DataType.build("DECIMAL(38, 0)")
+    if isinstance(node, exp.Anonymous) and node.name == "TO_MICROSECONDS":
+        unit = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
+        return exp.paren(exp.Mul(this=node.expressions[0], expression=unit))
+    return node
+
+
+_WIDER_THAN_BIGINT = (exp.DataType.Type.INT128, exp.DataType.Type.UINT128)
 
 
 def identifier(name: str, dialect: str) -> Sql:

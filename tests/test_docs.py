@@ -41,6 +41,7 @@ LINKING = [
             "CONTRIBUTING.md",
             "SECURITY.md",
             "examples/adult/README.md",
+            "examples/postgres/README.md",
             "hierarchies/adult/README.md",
             "sql/README.md",
         )
@@ -221,9 +222,12 @@ def test_python_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     exec(compile(code, "example", "exec"), {"__name__": "example"})
 
 
+VARIABLES = {"SQLANON_KEY": "sixteen letters!", "WARD": "postgresql://nightly@db/ward"}
+
+
 @pytest.mark.parametrize("content", every_block("yaml"))
 def test_policies_are_valid(content: str) -> None:
-    parse_policy(yaml.safe_load(content), environment={"SQLANON_KEY": "sixteen letters!"})
+    parse_policy(yaml.safe_load(content), environment=VARIABLES)
 
 
 @pytest.mark.parametrize("content", every_block("json"))
@@ -233,7 +237,7 @@ def test_json_is_valid(content: str) -> None:
 
 
 def test_no_block_is_left_unchecked() -> None:
-    known = {"python", "yaml", "json", "sh", "text", "csv"}
+    known = {"python", "yaml", "json", "sh", "text", "csv", "sql"}  # sql: see test_publish_postgres
     for page in PAGES:
         content = page.read_text(encoding="utf-8")
         assert {tag for tag, _ in BLOCK.findall(content)} <= known

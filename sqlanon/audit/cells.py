@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.domain import format_value
-from sqlanon.engines import ColumnInfo, Engine, Kind, Source
+from sqlanon.engines import ColumnInfo, Engine, Kind, Source, folds_case
 from sqlanon.errors import CheckError, EngineError
 from sqlanon.render import EXACT, render
 
@@ -69,6 +69,8 @@ def compared(info: ColumnInfo) -> exp.Expr:
     kind is compared by its text, because INTERVAL '1 month' equals '30 days'.
     """
     value = person(info)
+    if isinstance(value, exp.Lower):
+        value = value.this
     return exact(value) if info.kind in (Kind.TEXT, None) else value
 
 
@@ -82,7 +84,8 @@ def person(info: ColumnInfo) -> exp.Expr:
     if info.kind is Kind.FLOAT:
         return exp.Add(this=value, expression=exp.Literal.number("0.0"))
     if info.kind in (Kind.TEXT, None) and not info.is_text:
-        return exp.cast(value, "text")
+        text = exp.cast(value, "text")
+        return exp.Lower(this=text) if folds_case(info.type) else text
     return value
 
 

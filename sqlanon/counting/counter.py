@@ -40,7 +40,7 @@ from sqlanon.domain import (
     parse_value,
     sort_key,
 )
-from sqlanon.engines import Kind, Source, numbers_of
+from sqlanon.engines import Kind, Source, folds_case, numbers_of
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
 from sqlanon.render import render
 from sqlanon.wording import counted as amount
@@ -139,7 +139,8 @@ class Counter:
         info = self.source.column(subject)
         kind = _supported(info.kind, subject, info.type)
         identity = counted_value(subject, kind, info.type)
-        return identity, exact(identity.copy()) if kind is Kind.TEXT else None
+        spelling = exact(identity.copy()) if kind is Kind.TEXT else None
+        return exp.Lower(this=identity) if folds_case(info.type) else identity, spelling
 
     def _atom(self, quasi: Quasi) -> Counted:
         info = self.source.column(quasi.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlanon.engines.column_types import (
     decimal_places,
+    folds_case,
     has_nanoseconds,
     has_time_zone,
     is_text_once_released,
@@ -24,6 +25,7 @@ from sqlanon.engines.protocol import (
     Kind,
     Opened,
     Reads,
+    Rebuilt,
     Source,
     SqlText,
     TableDetails,

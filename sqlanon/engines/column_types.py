@@ -20,6 +20,11 @@ def is_text_type(type_: str) -> bool:
     return type_.upper().startswith(_TEXTS)
 
 
+def folds_case(type_: str) -> bool:
+    """Whether texts are equal that differ in case, which a cast to text would tell apart."""
+    return type_ == "CITEXT"
+
+
 def is_text_once_released(type_: str) -> bool:
     """The same in a release, where a type that lists its values becomes text."""
     return is_text_type(type_) or type_.upper().startswith("ENUM")
@@ -30,7 +35,7 @@ def released_type(type_: str, dialect: str) -> exp.DataType | None:
 
     None for other types, including those that only have the word in a name.
     """
-    if "ENUM" not in type_.upper():
+    if "ENUM(" not in type_.upper():
         return None
     plain = exp.DataType.build(type_, dialect=dialect)
     listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]

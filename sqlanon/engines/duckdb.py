@@ -348,6 +348,9 @@ class DuckDBEngine:
             f"({listed}), or {instead}."
         )
 
+    def refuse_changed(self, table: exp.Table) -> None:
+        """DuckDB itself refuses a transaction whose tables others have changed."""
+
     def files(self) -> list[AttachedFile]:
         """The files of all databases, also of those that are open for reading only."""
         return duckdb_catalog.files(self) if self._files is None else self._files

@@ -15,7 +15,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.protocol import ColumnDetails, Reads, TableDetails
+from sqlanon.engines.protocol import ColumnDetails, Reads, TableDetails, is_cte
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ class _Definitions:
         for table in list(tree.find_all(exp.Table)):
             if not isinstance(table.this, exp.Identifier):
                 continue
-            if _is_cte(table):
+            if is_cte(table):
                 self.known.add(table)
                 continue
             for found, text in self._meant(table, view):
@@ -435,30 +435,6 @@ class _Nodes:
 
     def __contains__(self, node: exp.Expr) -> bool:
         return id(node) in self._nodes
-
-
-def _is_cte(table: exp.Table) -> bool:
-    """Whether a name means a part of a WITH: one that stands before the place of the name."""
-    if table.db:
-        return False
-    node: exp.Expr = table
-    inside: exp.Expr | None = None
-    while node.parent is not None:
-        node = node.parent
-        if isinstance(node, exp.CTE):
-            inside = node
-            continue
-        parts = node.args.get("with_")
-        if not isinstance(parts, exp.With):
-            continue
-        for part in parts.expressions:
-            if part is inside and not parts.recursive:
-                break
-            if fold(part.alias) == fold(table.name):
-                return True
-            if part is inside:
-                break
-    return False
 
 
 def _is_told(call: exp.Expr, macros: set[str]) -> bool:

@@ -131,6 +131,19 @@ class ColumnDetails:
 
 
 @dataclass(frozen=True)
+class Rebuilt:
+    """A statement that gives a table what the one had whose place and name it takes.
+
+    columns  those that it needs, with the types that they had
+    index    the name of the index that it makes, if it makes one
+    """
+
+    sql: str
+    columns: frozenset[str] = frozenset()
+    index: str | None = None
+
+
+@dataclass(frozen=True)
 class TableDetails:
     """A table or view as the catalog knows it.
 
@@ -139,6 +152,9 @@ class TableDetails:
     indexes        the names of its indexes
     referenced_by  other tables whose foreign keys refer to it
     views          views whose text reads a table of this name
+    bound          what would stay with the former rows, or be lost, if another table took the
+                   name: views that are bound to the table itself, triggers, policies
+    rebuilt        its owner, rights and indexes
     """
 
     table: exp.Table
@@ -149,6 +165,17 @@ class TableDetails:
     indexes: tuple[str, ...] = ()
     referenced_by: tuple[str, ...] = ()
     views: tuple[exp.Table, ...] = ()
+    bound: tuple[str, ...] = ()
+    rebuilt: tuple[Rebuilt, ...] = ()
+
+    def kept(self, same: Collection[str]) -> tuple[Rebuilt, ...]:
+        """What a table keeps in which these columns have the types that they had."""
+        return tuple(each for each in self.rebuilt if each.columns <= set(same))
+
+    def same_columns(self, columns: Iterable[ColumnInfo]) -> frozenset[str]:
+        """Those of the columns that the table has too, with the same type."""
+        types = {each.name: each.type for each in self.columns}
+        return frozenset(each.name for each in columns if types.get(each.name) == each.type)
 
 
 @dataclass(frozen=True)
@@ -178,6 +205,11 @@ class Capabilities:
     rewrites           writes a database file anew, so that no dropped rows stay in it
     collation          under which only the same texts are equal; None where its dialect is known
     default_schema     where a new table goes whose name has no schema
+    locks              has LOCK TABLE, and a table is held for the swap alone; else its comment is
+                       changed at the start, which holds off other changes of it
+    erases_columns     DROP COLUMN leaves nothing of the values in the table's file
+    begin              begins a transaction whose statements all see the same rows
+    view_options       how a view is made that evaluates no condition of its readers early
     """
 
     transactional_ddl: bool = True
@@ -189,6 +221,10 @@ class Capabilities:
     rewrites: bool = False
     collation: str | None = None
     default_schema: str = "main"
+    locks: bool = False
+    erases_columns: bool = True
+    view_options: str | None = None
+    begin: str = "BEGIN TRANSACTION"
 
 
 class DatabaseCopy(Protocol):
@@ -275,7 +311,8 @@ class Engine(Protocol):
     def fetch(self, query: SqlText, parameters: Mapping[str, str] | None = None) -> pa.Table:
         """The whole result of one query.
 
-        Parameters are secrets: neither the tracer nor the message of an error shows them.
+        Parameters are secrets: neither the tracer nor the message of an error shows them. Where a
+        dialect numbers them, they are numbered in the order of the mapping.
         """
 
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
@@ -373,6 +410,12 @@ class Engine(Protocol):
     def refuse_hidden_functions(self) -> None:
         """Raises an EngineError where functions of users hide built-in ones of the same name."""
 
+    def refuse_changed(self, table: exp.Table) -> None:
+        """Raises PublishError where a locked table has other rows than this transaction sees.
+
+        For engines with locks.
+        """
+
     def database_files(self) -> tuple[Path, ...]:
         """The files of all databases that are open here for writing."""
 
@@ -469,6 +512,30 @@ def as_given(relation: exp.Expr) -> exp.Expr:
         if table.meta.pop(COMPLETED, False):
             table.set("catalog", None)
     return given
+
+
+def is_cte(table: exp.Table) -> bool:
+    """Whether a name means a part of a WITH: one that stands before the place of the name."""
+    if table.db:
+        return False
+    node: exp.Expr = table
+    inside: exp.Expr | None = None
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, exp.CTE):
+            inside = node
+            continue
+        parts = node.args.get("with_")
+        if not isinstance(parts, exp.With):
+            continue
+        for part in parts.expressions:
+            if part is inside and not parts.recursive:
+                break
+            if part.alias.lower() == table.name.lower():
+                return True
+            if part is inside:
+                break
+    return False
 
 
 def spelled(table: exp.Table) -> str:

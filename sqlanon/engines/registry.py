@@ -43,6 +43,14 @@ ENGINES = {
         "duckdb:///relative.duckdb, duckdb:////absolute/path.duckdb or duckdb:// for a database "
         "in memory",
     ),
+    **dict.fromkeys(
+        ("postgresql", "postgres"),
+        EngineEntry(
+            "sqlanon.engines.postgres:PostgresEngine",
+            "adbc_driver_manager.dbapi.Connection",
+            "postgresql://user@host:port/database or postgres://user@host:port/database",
+        ),
+    ),
 }
 """By the scheme of an address."""
 
@@ -82,7 +90,7 @@ def _of_connection(value: object) -> EngineEntry | None:
 
 
 def _of_address(address: str) -> EngineEntry:
-    known = "; ".join(each.addresses for each in ENGINES.values())
+    known = "; ".join(dict.fromkeys(each.addresses for each in ENGINES.values()))
     scheme, separator, _ = address.partition("://")
     if not separator:
         meant = ""

@@ -318,10 +318,6 @@ def _sha256(text: exp.Expr) -> exp.Expr:
 DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))
 """The dialects that SQL can be printed in."""
 
-_NUMBERED = ("materialize", "postgres", "redshift", "risingwave")
-"""Dialects whose statements have parameters $1, $2, …; the names that sqlglot writes for them
-are for a driver in Python, not for the database."""
-
 
 def release_text(recipe: Order, dialect: str = NATIVE, *, guarded: bool = False) -> str:
     """The SELECT of a release with its header, in a dialect; it ends with a newline."""
@@ -365,15 +361,4 @@ def _adapted(statement: exp.Expr, dialect: str) -> exp.Expr:
         return statement
     if any(join.method == "ASOF" for join in statement.find_all(exp.Join)):
         raise CompileError(f"an ASOF join cannot be written in {dialect}; compile it as standard")
-    adapted = in_dialect(statement, dialect, exactly=False)
-    if dialect in _NUMBERED:
-        _number(adapted)
-    return adapted
-
-
-def _number(statement: exp.Expr) -> None:
-    """Numbers the named parameters, in the order of the statement, each name once."""
-    numbers: dict[str, int] = {}
-    for named in list(statement.find_all(exp.Placeholder, bfs=False)):
-        number = numbers.setdefault(named.name, len(numbers) + 1)
-        named.replace(exp.Parameter(this=exp.Literal.number(number)))
+    return in_dialect(statement, dialect, exactly=False)

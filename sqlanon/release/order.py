@@ -210,9 +210,8 @@ class Order:
 
     @property
     def used_keys(self) -> dict[str, str]:
-        """The keys that the SQL asks for; a database refuses others."""
-        wanted = {item.key for item in self.keyed}
-        return {name: key for name, key in self.keys.items() if name in wanted}
+        """The keys that the SQL asks for, in that order; a database refuses others."""
+        return {item.key: self.keys[item.key] for item in self.keyed if item.key in self.keys}
 
 
 LONGEST_STEM = 200

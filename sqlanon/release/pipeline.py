@@ -275,8 +275,10 @@ def statements(order: Order, engine: Engine) -> list[str]:
         export = Export(engine, Source(engine, plan.stage, "the staged table", columns), plan)
         closing = [export.statement(order.file), plan.drop_stage]
     else:
-        closing = plan.swap(plan.was_not_null())
-    return ["BEGIN TRANSACTION", *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
+        columns = places.released_columns(engine, order) if plan.former is not None else ()
+        same = plan.former.same_columns(columns) if plan.former is not None else ()
+        closing = [*plan.lock, *plan.swap(plan.was_not_null(), same)]
+    return [engine.can.begin, *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
 
 def _folder_of(file: Path) -> Path:
@@ -367,7 +369,14 @@ def _swap(
         export.finish()
         return _Swapped(released, (export.statement(export.file), plan.drop_stage))
     assert plan.target is not None
-    steps = plan.swap(strict_columns(engine, plan))
+    for statement in plan.lock:
+        engine.run(statement)
+    same: frozenset[str] = frozenset()
+    if plan.former is not None:
+        if engine.can.locks and plan.order.mode is Mode.REPLACE:
+            engine.refuse_changed(plan.former.table)
+        same = plan.former.same_columns(released)
+    steps = plan.swap(strict_columns(engine, plan), same)
     views = places.working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
@@ -380,8 +389,9 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = places.losses(plan.former, plan.released_names) + places.view_effects(engine, views)
-    return _Swapped(columns, tuple(steps), tuple(lost), tuple(remains))
+    lost = places.losses(plan.former, plan.released_names, same)
+    lost += places.view_effects(engine, views)
+    return _Swapped(columns, (*plan.lock, *steps), tuple(lost), tuple(remains))
 
 
 def _reader(order: Order, engine: Engine) -> Callable[[], pa.Table]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import exp
 
 from sqlanon.domain import Mode
-from sqlanon.engines import TableDetails, spelled
+from sqlanon.engines import Capabilities, TableDetails, spelled
 from sqlanon.errors import PublishError
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.release.generalize import SOURCE
@@ -25,6 +25,9 @@ RELEASE_COMMENT = "released by sqlanon"
 _CREATE = "CREATE TABLE {{ table | sql }} AS\n{{ select }}"
 _CREATE_TEMPORARY = "CREATE TEMPORARY TABLE {{ table | sql }} AS\n{{ select }}"
 _CREATE_VIEW = "CREATE OR REPLACE VIEW {{ table | sql }} AS\n{{ select }}"
+_CREATE_VIEW_WITH = "CREATE VIEW {{ table | sql }} WITH ({{ options }}) AS\n{{ select }}"
+_DROP_VIEW = "DROP VIEW {{ table | sql }}"
+_LOCK = "LOCK TABLE {{ table | sql }} IN EXCLUSIVE MODE"
 _DROP = "DROP TABLE {{ table | sql }}"
 _DROP_COLUMN = "ALTER TABLE {{ table | sql }} DROP COLUMN {{ column | identifier }}"
 _RENAME = "ALTER TABLE {{ table | sql }} RENAME TO {{ name | identifier }}"
@@ -55,7 +58,7 @@ class ReleasePlan:
     stage: exp.Table
     temporary: bool
     dialect: str
-    has_comments: bool = True
+    can: Capabilities
     lists: tuple[LoadedList, ...] = ()
 
     @property
@@ -116,7 +119,9 @@ class ReleasePlan:
         change of the table's entry in the catalog does the same.
         """
         former = self.former
-        if self.order.mode is not Mode.REPLACE or former is None or not self.has_comments:
+        if self.order.mode is not Mode.REPLACE or former is None:
+            return []
+        if self.can.locks or not self.can.comments:
             return []
         return [self._text(_COMMENT, table=former.table, text=former.comment)]
 
@@ -139,7 +144,7 @@ class ReleasePlan:
     @property
     def mark_stage(self) -> list[str]:
         """A mark by which a staged table is known should it ever be left over."""
-        if self.temporary or not self.has_comments:
+        if self.temporary or not self.can.comments:
             return []
         return [self._text(_COMMENT, table=self.stage, text=STAGE_COMMENT)]
 
@@ -151,14 +156,24 @@ class ReleasePlan:
     def drop_stage(self) -> str:
         return self._text(_DROP, table=self.stage)
 
-    def swap(self, not_null: Sequence[str]) -> list[str]:
-        """Puts the verified table in its place; `not_null` names columns without NULL."""
+    @property
+    def lock(self) -> list[str]:
+        """Makes other connections wait that would change what is replaced; readers go on."""
+        if self.former is None or self.former.is_view or not self.can.locks:
+            return []
+        return [self._text(_LOCK, table=self.former.table)]
+
+    def swap(self, not_null: Sequence[str], same: Collection[str]) -> list[str]:
+        """Puts the verified table in its place.
+
+        `not_null` names columns without NULL, `same` those that have the types that they had.
+        """
         target = self.target
         assert target is not None
         if self.order.mode is Mode.VIEW:
-            select = self._pretty(self.released.select)
-            steps = [self._text(_CREATE_VIEW, table=target, select=select)]
-            return [*steps, *self._comments(_COMMENT_VIEW), self.drop_stage]
+            steps = self._create_view(target)
+            steps += [*self._comments(_COMMENT_VIEW), self.drop_stage]
+            return [*steps, *self.rebuilt(same)]
         steps = []
         if self.former is not None:
             steps.append(self._text(_DROP, table=self.former.table))
@@ -174,7 +189,22 @@ class ReleasePlan:
                 steps.insert(0, drop)
             steps.append(self._text(_RENAME, table=self.stage, name=target.name))
         steps += self._comments(_COMMENT)
-        return steps + [self._text(_NOT_NULL, table=target, column=name) for name in not_null]
+        steps += [self._text(_NOT_NULL, table=target, column=name) for name in not_null]
+        return [*steps, *self.rebuilt(same)]
+
+    def _create_view(self, target: exp.Table) -> list[str]:
+        select = self._pretty(self.released.select)
+        if self.can.view_options is None:
+            return [self._text(_CREATE_VIEW, table=target, select=select)]
+        # It could not be replaced by one with other columns.
+        steps = [] if self.former is None else [self._text(_DROP_VIEW, table=target)]
+        options = Sql(self.can.view_options)
+        return [*steps, self._text(_CREATE_VIEW_WITH, table=target, options=options, select=select)]
+
+    def rebuilt(self, same: Collection[str]) -> list[str]:
+        """Gives the release the owner, the rights and the indexes of what it replaces."""
+        former = self.former
+        return [] if former is None else [each.sql for each in former.kept(same)]
 
     @property
     def released_names(self) -> tuple[str, ...]:
@@ -196,7 +226,7 @@ class ReleasePlan:
         """
         former, target = self.former, self.target
         steps: list[str] = []
-        if not self.has_comments:
+        if not self.can.comments:
             return steps
         text = None if former is None else former.comment
         mode = self.order.mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,16 +58,14 @@ def _plan(
     stage: exp.Table,
     temporary: bool,
 ) -> ReleasePlan:
-    return ReleasePlan(order, target, former, stage, temporary, engine.dialect, engine.can.comments)
+    return ReleasePlan(order, target, former, stage, temporary, engine.dialect, engine.can)
 
 
 def _plan_of_file(engine: Engine, order: Order, file: Path, stage: str) -> ReleasePlan:
     _refuse_read_file(engine, file, order.source, "the source")
     if order.population is not None:
         _refuse_read_file(engine, file, order.population, "the population")
-    return ReleasePlan(
-        order, None, None, engine.temporary(stage), True, engine.dialect, engine.can.comments
-    )
+    return _plan(engine, order, None, None, engine.temporary(stage), True)
 
 
 def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
@@ -91,15 +89,8 @@ def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
         _check_view(engine, target, former, reads, "its source")
         if population is not None and order.counts_population:
             _check_view(engine, target, former, engine.reads(population), "the population")
-        return ReleasePlan(
-            order,
-            target,
-            former,
-            engine.temporary(stage),
-            True,
-            engine.dialect,
-            engine.can.comments,
-        )
+        _refuse_bound(former)
+        return _plan(engine, order, target, former, engine.temporary(stage), True)
     if former is not None and former.is_view:
         raise PublishError(f"{name} is a view, not a table; take another name, or drop it first")
     if former is not None and former.comment != RELEASE_COMMENT:
@@ -108,11 +99,17 @@ def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
             f"{RELEASE_COMMENT!r}); drop or rename it first, or give another name"
         )
     _refuse_referenced(former)
-    inside = engine.can.renames and reads.only_tables
+    _refuse_bound(former)
+    inside = engine.can.renames and reads.only_tables and not _leaves_subjects(engine, order)
     inside = inside and all(table.catalog == target.catalog for table in reads.tables)
     place = exp.table_(stage, target.db, target.catalog, quoted=True)
     staged = place if inside else engine.temporary(stage)
     return _plan(engine, order, target, former, staged, not inside)
+
+
+def _leaves_subjects(engine: Engine, order: Order) -> bool:
+    """Whether the file of a staged table would keep the subjects once their column is dropped."""
+    return order.subject is not None and not engine.can.erases_columns
 
 
 def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePlan:
@@ -128,9 +125,23 @@ def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePla
     if engine.is_temporary(source):
         raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
     _refuse_referenced(former)
-    place = exp.table_(stage, source.db, source.catalog, quoted=True)
+    _refuse_bound(former)
     order = replace(order, source=former.table)
+    if _leaves_subjects(engine, order):
+        return _plan(engine, order, former.table, former, engine.temporary(stage), True)
+    place = exp.table_(stage, source.db, source.catalog, quoted=True)
     return _plan(engine, order, former.table, former, place, False)
+
+
+def _refuse_bound(former: TableDetails | None) -> None:
+    """Refuses to replace what others are bound to: they would go on with the former rows."""
+    if former is not None and former.bound:
+        kind = "view" if former.is_view else "table"
+        raise PublishError(
+            f"{kind} {_text(former.table)} cannot be replaced, because it has what is bound to "
+            f"it: {'; '.join(former.bound)}. Drop these first and make them again on the release, "
+            "or publish to another name"
+        )
 
 
 def _refuse_referenced(former: TableDetails | None) -> None:
@@ -241,12 +252,18 @@ def released_columns(engine: Engine, order: Order) -> tuple[ColumnInfo, ...]:
     )
 
 
-def losses(former: TableDetails | None, released: Sequence[str]) -> list[str]:
-    """What a table had and its replacement has not, besides rows and columns."""
+def losses(
+    former: TableDetails | None, released: Sequence[str], same: Collection[str]
+) -> list[str]:
+    """What a table had and its replacement has not, besides rows and columns.
+
+    `same` are the columns that have the types that they had.
+    """
     if former is None or former.is_view:
         return []
+    kept = {each.index for each in former.kept(same)}
     lost = [f"the constraint {text} is gone" for text in former.constraints]
-    lost += [f"the index {name!r} is gone" for name in former.indexes]
+    lost += [f"the index {name!r} is gone" for name in former.indexes if name not in kept]
     for column in former.columns:
         if column.is_generated:
             what = "holds plain values now" if column.name in released else "is gone"
@@ -262,8 +279,10 @@ def foreseen(engine: Engine, order: Order) -> list[str]:
     rows = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(plan.order.source.copy())
     (found,) = engine.fetch(rows).to_pylist()
     former = plan.former
+    assert former is not None
+    same = former.same_columns(released_columns(engine, order))
     lost = [f"the original {counted(found['n'], 'row')} will be gone"]
-    lost += losses(former, order.released_names)
+    lost += losses(former, order.released_names, same)
     return lost + [
         f"the view {_spelled(view)!r} reads the table: it shows the release then, or no longer "
         "works if it needs what is gone"

@@ -271,6 +271,9 @@ class SQLite:
     def refuse_hidden_functions(self) -> None:
         return
 
+    def refuse_changed(self, table: exp.Table) -> None:
+        return
+
     def database_files(self) -> tuple[Path, ...]:
         return () if self._read_only else (self._path,)
 
