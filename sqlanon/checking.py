@@ -248,11 +248,11 @@ def open_beside(
 
 
 def written(opened: Source, source: object, quasi: Sequence[str]) -> Source:
-    """What `open_checked` opened, the quasi-identifiers of a CSV file as they are written.
+    """Reads the quasi-identifiers of a CSV file in the source as they are written.
 
     A reader of the file tells 1.0 from 1.00, so one class must not hold both. People and
-    sensitive values are told apart by what they mean: counting more of them than there are
-    would show a table safer than it is.
+    sensitive values are compared by what they mean: counting one value as two would show a
+    table safer than it is.
     """
     if not isinstance(source, str | Path) or "://" in str(source) or not is_csv(source):
         return opened
@@ -365,7 +365,7 @@ def _required(
         raise ArgumentError("`k` and `privacy` both require a k; leave one out")
 
     def refused(words: str) -> ArgumentError:
-        """Speaks of the shortcut where it was used."""
+        """Names the shortcut in the message where one was used."""
         path = words.partition(":")[0]
         return ArgumentError(f"`{paths[path]}`{words[len(path) :]}" if path in paths else words)
 
@@ -561,7 +561,7 @@ def _audited(source: Source, certificate: Certificate) -> tuple[Audit, tuple[str
 
 
 def _unique(source: Source, certificate: Certificate, audited: Audit) -> int | None:
-    """Rows that are unique over all released columns; None where people cannot be told apart."""
+    """Rows that are unique over all released columns; None if it cannot identify people."""
     subject = certificate.document.privacy.subject
     if subject is not None and audited.by_people is None:
         return None

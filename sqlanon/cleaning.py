@@ -28,12 +28,12 @@ _SECONDS_TO_WRITE = 60.0
 
 @dataclass
 class Cleaned:
-    """What became of leftovers.
+    """The leftovers that `clean` found and what it did with them.
 
     removed   paths and names that are gone
     finished  files of certificates that a killed run had prepared for a release that is out
-    kept      certificates of which that cannot be told, and what is too young to be called a
-              leftover, each with what to do about it
+    kept      certificates whose release cannot be determined, and files too young to be
+              leftovers, each with what to do about it
     """
 
     removed: list[str] = field(default_factory=list)

@@ -67,7 +67,7 @@ class Measurer:
         self.workers = workers
 
     def forget(self) -> None:
-        """Lets go what was counted, because it is no longer needed or no longer true."""
+        """Forgets what was counted, because it is no longer needed or no longer true."""
         for evaluator in ("evaluator", "walker"):
             if evaluator in self.__dict__:
                 self.__dict__.pop(evaluator).close()

@@ -120,7 +120,7 @@ class Finder:
         )
 
     def people(self, keys: tuple[Key, ...]) -> int:
-        """The people of the population in one class; 0 where there is none."""
+        """The people of the population in one class, 0 if it has no people."""
         return self._people.get(keys, 0)
 
     def keys(self, texts: Sequence[Key]) -> tuple[Key, ...]:

@@ -139,7 +139,7 @@ def count_query(
 ) -> exp.Select:
     """The query that counts the source of a policy where it lives.
 
-    Without its `columns` texts are told apart as that database does.
+    Without its `columns`, texts are compared as that database does.
     """
     known = {info.name: info for info in columns}
     names = counted_columns(policy)
@@ -158,7 +158,7 @@ def tuples_query(
     texts: Sequence[str] = (),
     ranges: Mapping[str, exp.Expr] | None = None,
 ) -> exp.Select:
-    """sql/histogram.sql over some columns; `texts` are told apart exactly."""
+    """sql/histogram.sql over some columns; `texts` are compared exactly."""
     ranges = ranges or {}
     intervals = {name: f"sqlanon_interval_{i}" for i, name in enumerate(ranges, 1)}
     values = {name: exact(column(name)) if name in texts else column(name) for name in names}

@@ -1,4 +1,4 @@
-"""Explains PostgreSQL's errors in words that say what to do.
+"""Explains PostgreSQL's errors and says what to do about them.
 
 The SQLSTATE of an error decides what may be shown. Classes about names, rights, locks and
 resources pass on the primary message of the server; all others may quote a value, so nothing of

@@ -15,6 +15,7 @@ from sqlanon.errors import CompileError, UncoveredValueError
 from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, check_labels, written
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
+from sqlanon.release.pseudonym import pseudonym
 from sqlanon.release.rows import (
     Context,
     Names,
@@ -34,8 +35,6 @@ from sqlanon.release.violations import UnsafeClasses
 from sqlanon.render import NATIVE, in_dialect, query
 
 MOST_LISTED = UncoveredValueError.MOST_VALUES
-PSEUDONYM_LENGTH = 32
-"""Hexadecimal digits of a pseudonym: 128 bits."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class _Compilation:
             name = self._names.free(f"{item.name}_map")
             return written(item, self._recipe, name)
         if isinstance(item, Pseudonym):
-            return Written((_pseudonym(item),))
+            return Written((pseudonym(item.name, item.key),))
         return Written((as_it_is(item.name, item.type),))
 
     def _carried(self) -> dict[str, str]:
@@ -298,21 +297,6 @@ def _class_columns(recipe: Order) -> list[exp.Expr]:
         value.as_(name, quoted=True) if isinstance(value, exp.Collate) else value
         for name, value in class_values(recipe)
     ]
-
-
-def _pseudonym(item: Pseudonym) -> exp.Expr:
-    """A keyed hash in what databases offer: SHA-256 of key and SHA-256 of key and value.
-
-    Hashed once, a value could be lengthened without the key.
-    """
-    key = exp.Placeholder(this=item.key)
-    inner = exp.DPipe(this=key, expression=exp.cast(cell(item.name), "text"))
-    outer = exp.DPipe(this=key.copy(), expression=_sha256(inner))
-    return exp.Left(this=_sha256(outer), expression=exp.Literal.number(PSEUDONYM_LENGTH))
-
-
-def _sha256(text: exp.Expr) -> exp.Expr:
-    return exp.SHA2(this=text, length=exp.Literal.number(256))
 
 
 DIALECTS = tuple(sorted(d.value for d in sqlglot.Dialects if d.value))

@@ -192,7 +192,7 @@ def _lost(order: Order, classes: str) -> Iterator[exp.Expr]:
 
 
 def _is_one_of(value: exp.Expr, labels: Sequence[Cell]) -> exp.Expr:
-    """Whether a class has one of these labels; none of them is NULL, which is a group alone."""
+    """Whether a class has one of these labels. NULL is not among them: it is a group alone."""
     known = [constant(label) for label in labels]
     if len(known) == 1:
         return exp.EQ(this=value.copy(), expression=known[0])

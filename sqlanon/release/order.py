@@ -496,7 +496,7 @@ def key_parameter(policy: Policy, column: str) -> str:
 
 
 def accepted_homogeneity(policy: Policy) -> str | None:
-    """Why sensitive columns without a model are accepted; a reason for other columns is none."""
+    """The reason to accept sensitive columns without a model; None if every one has a model."""
     accepted = None if policy.section.privacy is None else policy.section.privacy.homogeneity
     if accepted is None or policy.section.uncovered_sensitive():
         return None

@@ -80,7 +80,7 @@ def released_table(policy: Policy) -> exp.Table:
 
 
 def verification_query(policy: Policy, order: Order) -> exp.Select:
-    """Counts the rows of a released table by class and by the values that models speak of."""
+    """Counts the rows of a released table by class and by the values that models constrain."""
     if order.subject is not None:
         raise PolicyError(
             f"{policy.origin}: subject: a release does not say which rows are of one person "

@@ -164,7 +164,7 @@ def scores_of(
 
 
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
-    """How many classes have how many people; marked rows are suppressed, so they are none."""
+    """How many classes have how many people; marked rows are suppressed and do not count."""
     sizes = {each.size: each.classes for each in audit.spread.sizes}
     if marked.rows and marked.people in sizes:
         sizes[marked.people] -= 1
