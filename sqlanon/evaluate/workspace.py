@@ -419,7 +419,7 @@ def view_sql() -> str:
     scores = {
         name: _if_asked(key, _parsed(cell)) if key in further() else _parsed(cell)
         for key, metric in METRICS.items()
-        for name, cell in metric.columns_in_sql().items()
+        for name, cell in metric.evaluation_columns().items()
     }
     return render(
         "workspace/evaluation.sql",
@@ -448,7 +448,9 @@ def _measure_named(kind: str) -> exp.Expr:
     chosen = exp.Case(this=exp.column(f"{kind}_by"))
     for key, metric in METRICS.items():
         if metric.kind == kind:
-            chosen = chosen.when(exp.Literal.string(key), _parsed(metric.scaled_in_sql or key))
+            chosen = chosen.when(
+                exp.Literal.string(key), _parsed(metric.scaled_evaluation_sql or key)
+            )
     return chosen
 
 

@@ -22,7 +22,7 @@ class Ambiguity(Metric):
     meaning = "ambiguity: tuples that a row may come from, as a logarithm"
     citation = "Goldberger and Tassa, Transactions on Data Privacy 2010"
     needs_tuples = True
-    in_sql = """
+    evaluation_sql = """
         CASE WHEN tuples = 1 THEN 0 ELSE greatest(0, least(1,
             log2((ambiguous + suppressed * tuples) / source_rows) / log2(tuples)))
         END

@@ -22,8 +22,8 @@ class Ce(Metric):
     meaning = "classification error"
     citation = "Iyengar, KDD 2002"
     needs_label = True
-    sums: ClassVar[Mapping[str, str]] = {"minority_rows": "SUM(minority)"}
-    in_sql = "(suppressed + minority) / source_rows"
+    measure_sums: ClassVar[Mapping[str, str]] = {"minority_rows": "SUM(minority)"}
+    evaluation_sql = "(suppressed + minority) / source_rows"
 
     def of(self, left: Remaining) -> Floats:
         if left.minority is None:
@@ -47,7 +47,7 @@ class Ce(Metric):
         return np.asarray(exact - suppressed)
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         return {"ce": formula("CAST(suppressed + minority_rows AS DOUBLE) / source_rows")}
 
     @classmethod

@@ -21,7 +21,7 @@ class AverageClassSize(Metric):
 
     key, kind, title = "class_size", "loss", "class size"
     meaning = "average class size beside the whole table"
-    in_sql = """
+    evaluation_sql = """
         (source_rows / (classes + CAST(suppressed > 0 AS INTEGER)) - 1)
         / greatest(source_rows - 1, 1)
     """
@@ -33,7 +33,7 @@ class AverageClassSize(Metric):
         return np.asarray((average - 1) / max(rows - 1, 1))
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         parts = "classes + CASE WHEN suppressed > 0 THEN 1 ELSE 0 END"
         average = f"CAST(source_rows AS DOUBLE) / ({parts})"
         share = f"({average} - 1) / (source_rows - 1)"

@@ -20,10 +20,10 @@ class Dcn(Metric):
 
     key, kind, title, always, full_price = "dcn", "loss", "DCN", True, True
     meaning, by_splits = "discernibility", True
-    sums: ClassVar[Mapping[str, str]] = {"rows_squared": "SUM(n_rows * n_rows)"}
+    measure_sums: ClassVar[Mapping[str, str]] = {"rows_squared": "SUM(n_rows * n_rows)"}
     citation = "Bayardo and Agrawal, ICDE 2005"
-    in_sql = "rows_squared + source_rows * suppressed"
-    scaled_in_sql = "dcn / CAST(source_rows AS DOUBLE) ** 2"
+    evaluation_sql = "rows_squared + source_rows * suppressed"
+    scaled_evaluation_sql = "dcn / CAST(source_rows AS DOUBLE) ** 2"
 
     def of(self, left: Remaining) -> Ints:
         return left.rows_squared + self.histogram.rows * left.suppressed
@@ -46,7 +46,7 @@ class Dcn(Metric):
         return np.asarray(exact - (rows - 1) * suppressed)
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         return {"dcn": formula("CAST(rows_squared + source_rows * suppressed AS BIGINT)")}
 
     @classmethod

@@ -14,7 +14,7 @@ class Gini(Metric):
 
     key, kind, title = "gini", "bias", "gini"
     meaning = "Gini coefficient of the class sizes that people have"
-    in_sql = "sum_below_above / (greatest(released, 1) * greatest(sum_of_sizes, 1))"
+    evaluation_sql = "sum_below_above / (greatest(released, 1) * greatest(sum_of_sizes, 1))"
     citation = "Gini, Variabilità e mutabilità, 1912"
 
     def of(self, left: Remaining) -> Floats:

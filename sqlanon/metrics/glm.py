@@ -27,8 +27,8 @@ class Glm(Metric):
     key, kind, title, always, full_price = "glm", "loss", "GLM", True, True
     meaning = "general loss metric"
     citation = "Iyengar, KDD 2002"
-    in_sql = "suppressed * width + penalties[1]"
-    scaled_in_sql = "glm_share"
+    evaluation_sql = "suppressed * width + penalties[1]"
+    scaled_evaluation_sql = "glm_share"
 
     def of(self, left: Remaining) -> Floats:
         total = left.suppressed * float(len(self.histogram.space.columns))
@@ -45,9 +45,9 @@ class Glm(Metric):
         }
 
     @classmethod
-    def columns_in_sql(cls) -> dict[str, str]:
-        share = f"round(({cls.in_sql}) / (source_rows * width), 12)"
-        return {**super().columns_in_sql(), "glm_share": share}
+    def evaluation_columns(cls) -> dict[str, str]:
+        share = f"round(({cls.evaluation_sql}) / (source_rows * width), 12)"
+        return {**super().evaluation_columns(), "glm_share": share}
 
     @classmethod
     def described(cls) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Glm(Metric):
         return [losses[:, j].astype(exact) * (unit // step) for j, step in enumerate(steps)]
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         suppressed = exp.column("suppressed") * len(shares)
         glm = added([suppressed, *(share for _, share in shares)])
         most = exp.paren(exp.column("source_rows") * len(shares))

@@ -73,14 +73,18 @@ class Metric(ABC):
     needs_tuples   looks at every class, for the tuples that its rows may come from
     full_price     a suppressed row costs at least 1/N on the scale from 0 to 1, whatever else a
                    scheme does; lattice searches prune by that
-    sums           what sql/measure.sql adds up over the released classes, by name: SQL over the
-                   columns `n_rows`, `people` and, with a label, `minority` of a class
     by_splits      Σ rows² of a class that splits into m parts falls to 1/m of it at most, and so
                    does the loss; lattice searches prune by that too
-    in_sql         the score over the columns of `remaining` in sql/workspace/evaluation.sql; None
-                   for one that follows from its cost alone
-    scaled_in_sql  the same on the scale from 0 to 1, over the columns of scores there; None where
-                   the score has that scale
+
+    In SQL a measure is written by three more, of which the first is for sql/measure.sql and the
+    others are for sql/workspace/evaluation.sql:
+
+    measure_sums           sums over the released classes, by name: SQL over the columns `n_rows`,
+                           `people` and, with a label, `minority` of a class
+    evaluation_sql         the score over the columns of `remaining`; None for one that follows
+                           from its cost alone
+    scaled_evaluation_sql  the same on the scale from 0 to 1, over the columns of scores; None
+                           where the score has that scale
     """
 
     key: ClassVar[str]
@@ -94,9 +98,9 @@ class Metric(ABC):
     needs_tuples: ClassVar[bool] = False
     full_price: ClassVar[bool] = False
     by_splits: ClassVar[bool] = False
-    sums: ClassVar[Mapping[str, str]] = {}
-    in_sql: ClassVar[str | None] = None
-    scaled_in_sql: ClassVar[str | None] = None
+    measure_sums: ClassVar[Mapping[str, str]] = {}
+    evaluation_sql: ClassVar[str | None] = None
+    scaled_evaluation_sql: ClassVar[str | None] = None
 
     def __init__(self, histogram: Histogram) -> None:
         self.histogram = histogram
@@ -129,11 +133,11 @@ class Metric(ABC):
         return np.asarray(total / (self.histogram.rows * len(wholes)))
 
     @classmethod
-    def columns_in_sql(cls) -> dict[str, str]:
+    def evaluation_columns(cls) -> dict[str, str]:
         """The scores by name, as expressions over `remaining`."""
         cost = f"penalties[list_position(costs, '{cls.key}')]"
         share = f"(suppressed * width + {cost}) / (source_rows * width)"
-        return {cls.key: cls.in_sql or share}
+        return {cls.key: cls.evaluation_sql or share}
 
     @classmethod
     def described(cls) -> dict[str, str]:
@@ -183,10 +187,10 @@ class Metric(ABC):
         return []
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         """Its cells of sql/measure.sql by their names; none where that does not measure it.
 
-        They read the `sums`, and `k`, `k_max`, `classes`, `suppressed`, `source_rows` and
+        They read the `measure_sums`, and `k`, `k_max`, `classes`, `suppressed`, `source_rows` and
         `source_people`. `shares` are the columns with Σ over released rows of (|g|−1)/(|Σ|−1).
         """
         return {}

@@ -15,7 +15,7 @@ class Minimum(Metric):
     key, kind, title = "minimum", "bias", "minimum"
     meaning = "share of rows in classes larger than the smallest"
     citation = "none; see docs/scores.md"
-    in_sql = "in_larger / greatest(released, 1)"
+    evaluation_sql = "in_larger / greatest(released, 1)"
 
     def of(self, left: Remaining) -> Floats:
         levels = left.levels

@@ -18,13 +18,13 @@ class Necd(Metric):
     key, kind, title, always = "necd", "bias", "NECD", True
     meaning = "class dispersion: privacy bias"
     citation = "Dewri, Ray, Ray and Whitley, GECCO 2009"
-    in_sql = "(k_max - k) / greatest(people - 1, 1)"
+    evaluation_sql = "(k_max - k) / greatest(people - 1, 1)"
 
     def of(self, left: Remaining) -> Floats:
         return (left.k_max - left.k) / max(self.histogram.people - 1, 1)
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         share = "CAST(k_max - k AS DOUBLE) / (source_people - 1)"
         return {"necd": formula(f"CASE WHEN source_people > 1 THEN {share} ELSE 0 END")}
 

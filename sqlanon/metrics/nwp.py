@@ -19,7 +19,7 @@ class Nwp(Metric):
     key, kind, title, always, full_price = "nwp", "loss", "NWP", True, True
     meaning = "normalized weighted penalty: information lost"
     citation = "Dewri, Ray, Ray and Whitley, GECCO 2009"
-    in_sql = "round((suppressed + weighted) / source_rows, 12)"
+    evaluation_sql = "round((suppressed + weighted) / source_rows, 12)"
 
     def of(self, left: Remaining) -> Floats:
         columns = self.histogram.space.columns
@@ -38,7 +38,7 @@ class Nwp(Metric):
         return [losses[:, j] / step * weights[j] for j, step in enumerate(steps)]
 
     @classmethod
-    def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+    def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
         whole = sum(column.weight for column, _ in shares)
         weights = [exp.convert(column.weight / whole) for column, _ in shares]
         lost = [

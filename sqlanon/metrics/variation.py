@@ -15,7 +15,7 @@ class Variation(Metric):
     key, kind, title = "variation", "bias", "variation"
     meaning = "cv / (1 + cv), cv the coefficient of variation of people's class sizes"
     citation = "Pearson, 1896"
-    in_sql = "coefficient / (1 + coefficient)"
+    evaluation_sql = "coefficient / (1 + coefficient)"
 
     def of(self, left: Remaining) -> Floats:
         levels = left.levels

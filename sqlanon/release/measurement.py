@@ -111,16 +111,18 @@ def compile_measurement(order: Order) -> exp.Query:
     as_sql = [each for _, each in groups]
     context, lists = generalized(order.source, as_sql, outputs, only_covered=False)
     measures = [m for m in METRICS.values() if label is not None or not m.needs_label]
-    fixed = [*columns.values(), *_OF_TOTALS, *(name for m in measures for name in m.sums)]
+    fixed = [*columns.values(), *_OF_TOTALS, *(name for m in measures for name in m.measure_sums)]
     lost = [_free(f"{item.name}_lost", fixed) for item in order.generalized]
     losses = {name: exp.column(name, quoted=True) for name in lost}
     rows = exp.column(columns["n_rows"], quoted=True)
-    sums = {n: _renamed(formula(text), columns) for m in measures for n, text in m.sums.items()}
+    sums = {
+        n: _renamed(formula(text), columns) for m in measures for n, text in m.measure_sums.items()
+    }
     sums |= {name: exp.Sum(this=rows * loss) for name, loss in losses.items()}
     of_columns = [item.column for item in order.generalized]
     shares = [(c, _share(c, loss)) for c, loss in zip(of_columns, losses.values(), strict=True)]
     counted = [exp.cast(loss, "double").as_(name, quoted=True) for name, loss in losses.items()]
-    counted += [exp.column(name, quoted=True) for each in measures for name in each.sums]
+    counted += [exp.column(name, quoted=True) for each in measures for name in each.measure_sums]
     limit, limit_parts = Decimal(str(order.limit)).as_integer_ratio()
     own = [each for each in _OF_CLASSES if label is not None or each != "minority"]
     select = query(
@@ -139,7 +141,7 @@ def compile_measurement(order: Order) -> exp.Query:
         limit_parts=limit_parts,
         sums={name: _or_zero(total) for name, total in sums.items()},
         counted=counted,
-        scores={name: score for m in measures for name, score in m.sql(shares).items()},
+        scores={name: score for m in measures for name, score in m.measure_sql(shares).items()},
         **context,
     )
     for order_by in select.find_all(exp.Order):  # no size is NULL, so no database need place it

@@ -496,7 +496,7 @@ def key_parameter(policy: Policy, column: str) -> str:
 
 
 def accepted_homogeneity(policy: Policy) -> str | None:
-    """The reason to accept sensitive columns without a model; None if every one has a model."""
+    """The reason given for sensitive columns without a model; None unless it covers all of them."""
     accepted = None if policy.section.privacy is None else policy.section.privacy.homogeneity
     if accepted is None or policy.section.uncovered_sensitive():
         return None

@@ -162,13 +162,13 @@ def test_a_new_measure_appears_by_its_own_cell(monkeypatch: pytest.MonkeyPatch) 
         """The share of the rows in the largest class."""
 
         key, kind, title, meaning, citation = "largest", "loss", "largest", "largest", "none"
-        sums: ClassVar[Mapping[str, str]] = {"largest_rows": "MAX(n_rows)"}
+        measure_sums: ClassVar[Mapping[str, str]] = {"largest_rows": "MAX(n_rows)"}
 
         def of(self, left: Remaining) -> Any:
             raise NotImplementedError
 
         @classmethod
-        def sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
+        def measure_sql(cls, shares: Sequence[tuple[Column, exp.Expr]]) -> dict[str, exp.Expr]:
             return {"largest": formula("CAST(largest_rows AS DOUBLE) / source_rows")}
 
     monkeypatch.setitem(METRICS, "largest", Largest)
