@@ -324,6 +324,21 @@ def test_every_dialect_can_write_the_count(dialect: str) -> None:
     assert "sqlanon_rows" in text
 
 
+def test_every_dialect_can_write_the_other_queries(tmp_path: Path) -> None:
+    file = tmp_path / "counts.parquet"
+    document = policy("left out", {"histogram": str(file), "table": "people"})
+    paste_count(Warehouse("duckdb", people()), document, file)
+    with sqlanon.load(document) as there:
+        found = there.search(seed=1)
+        for dialect in DIALECTS:
+            for part, column in (
+                ("release", "town"),
+                ("measure", "necd"),
+                ("verify", "sqlanon_rows"),
+            ):
+                assert column in there.sql(found, part=part, dialect=dialect), (dialect, part)
+
+
 def test_a_table_that_can_be_reached_is_counted_by_the_same_query(tmp_path: Path) -> None:
     """Texts are told apart exactly there, because their type is known."""
     file = tmp_path / "people.parquet"
