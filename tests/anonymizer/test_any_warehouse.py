@@ -170,7 +170,9 @@ def test_pasted_queries_do_what_sqlanon_does(
         verified = there.verify(found, answer)
         if (name, dialect) == ("models", "duckdb"):
             text = there.sql(found, part="verify", dialect="postgres")
-            assert_golden("verify", text[text.index("WITH") :])  # the header names the policy
+            assert_golden(
+                "elsewhere/verify", text[text.index("WITH") :]
+            )  # the header names the policy
     assert verified.holds, verified.problems
     sizes = Counter((row["age"], row["town"], row["year"]) for row in made.to_pylist())
     assert (verified.k, verified.classes) == (min(sizes.values()), len(sizes))
@@ -313,7 +315,7 @@ def test_what_is_refused_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 @pytest.mark.parametrize("dialect", ["duckdb", "snowflake"])
 def test_the_text_of_a_count(dialect: str) -> None:
     document = policy("models", {"histogram": "counts.parquet", "table": "sales.people"})
-    assert_golden(f"count_elsewhere_{dialect}", sqlanon.count_sql(document, dialect=dialect))
+    assert_golden(f"elsewhere/count_{dialect}", sqlanon.count_sql(document, dialect=dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
