@@ -1,8 +1,10 @@
 """Explains PostgreSQL's errors and says what to do about them.
 
 The SQLSTATE of an error decides what may be shown. Classes about names, rights, locks and
-resources pass on the primary message of the server; all others may quote a value, so nothing of
-them is shown but the code. The detail, the statement and the whole message are never shown.
+resources pass on the primary message of the server, and what it quotes only where the statement
+names that too: a cast that reads names, as to REGCLASS, quotes a value as the name of a table. All
+others may hold a value, so nothing of them is shown but the code. What a function of the database
+raises has the code that it likes, and is never shown, nor are the detail and the statement.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from sqlanon.errors import EngineError
 from sqlanon.wording import suggest
 
 _PASSED_ON = ("08", "0A", "25", "28", "2BP", "3D", "3F", "42", "53", "54", "55", "57", "58")
-"""Classes of SQLSTATE whose primary messages name objects, roles and limits, but no value."""
+"""Classes of SQLSTATE whose primary messages name objects, roles and limits."""
+_NAMING = ("0A", "3D", "3F", "42")
+"""Those whose messages may end in a name without quotes, after a colon."""
 
 _NEXT_STEPS = {
     "25P02": "The transaction of the connection has failed. Roll it back first.",
@@ -40,7 +44,10 @@ _ABOUT_VALUES = {
 _RIGHTS = "42501"
 _MISSING_TABLE = re.compile(r'\Arelation "(.+)" does not exist\Z', re.DOTALL)
 _MISSING_FUNCTION = re.compile(r"\A(?:function|operator|type) .+ does not exist\Z", re.DOTALL)
-_NEAR = re.compile(r'"(.*)"', re.DOTALL)
+_QUOTES = re.compile(r"«\s*|\s*»|[„“”]")
+"""What a server quotes with whose messages are not in English."""
+_QUOTED = re.compile(r'"(.*)"', re.DOTALL)
+_AFTER_COLON = re.compile(r"[:：].*", re.DOTALL)
 _CONNECTION = re.compile(r"(connection to server .*|definition of service .*)", re.DOTALL)
 _UNKNOWN_HOST = re.compile(r"could not translate host name .*", re.DOTALL)
 
@@ -57,17 +64,21 @@ def explain(
         )
     if state in _NEXT_STEPS:
         return EngineError(f"PostgreSQL refused. {_NEXT_STEPS[state]} (SQLSTATE {state})")
-    if not state.startswith(_PASSED_ON):
-        reason = _ABOUT_VALUES.get(state, "see the log of the server for the reason")
+    if not state.startswith(_PASSED_ON) or _detail(error, "CONTEXT"):
+        raised = "P0001" if state.startswith(_PASSED_ON) else state
+        reason = _ABOUT_VALUES.get(raised, "see the log of the server for the reason")
         return EngineError(f"PostgreSQL failed on values of {reading}: {reason} (SQLSTATE {state})")
-    message = _primary(error)
+    message = _QUOTES.sub('"', _detail(error, "MESSAGE_PRIMARY") or "it gives no reason")
     missing = _MISSING_TABLE.match(message) if state == "42P01" else None
-    if missing:
+    if missing and _stands(missing[1], statement):
         name = missing[1].rpartition(".")[2]
         hint = suggest(name, tables(), "The tables there are:")
         return EngineError(f"There is no table {missing[1]!r} in the database. {hint}")
-    if state == "42601":
-        message = _NEAR.sub(lambda match: _shown(match, statement), message)
+    if not all(_stands(each, statement) for each in message.split('"')[1::2]):
+        message = _QUOTED.sub('"…"', message)
+    # With a position the server complains about the text of the statement.
+    if state.startswith(_NAMING) and not _detail(error, "STATEMENT_POSITION"):
+        message = _AFTER_COLON.sub(": …", message)
     return EngineError(
         f"PostgreSQL refused: {message}.{_advice(state, message)} (SQLSTATE {state})"
     )
@@ -81,17 +92,19 @@ def _advice(state: str, message: str) -> str:
     return ""
 
 
-def _shown(near: re.Match[str], statement: str) -> str:
-    """What a syntax error is near, unless it is a literal."""
-    return near[0] if near[1] and near[1] in without_literals(statement, "postgres") else '"…"'
+def _stands(name: str, statement: str) -> bool:
+    """Whether a statement has these words, with or without quotes, outside its literals."""
+    shown = without_literals(statement, "postgres").replace('"', "")
+    whole = rf"\b{re.escape(name)}\b" if name.strip(".,;()") else re.escape(name)
+    return bool(name) and re.search(whole, shown) is not None
 
 
-def _primary(error: Exception) -> str:
-    """The primary message of the server, in one line."""
-    for name, value in getattr(error, "details", None) or ():
-        if _text(name) == "PG_DIAG_MESSAGE_PRIMARY":
+def _detail(error: Exception, name: str) -> str:
+    """A field of the server's message, in one line."""
+    for key, value in getattr(error, "details", None) or ():
+        if _text(key) == f"PG_DIAG_{name}":
             return " ".join(_text(value).split())
-    return "it gives no reason"
+    return ""
 
 
 def _text(value: str | bytes) -> str:
