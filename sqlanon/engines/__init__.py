@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlanon.engines.addresses import without_password
 from sqlanon.engines.column_types import (
     decimal_places,
     folds_case,

@@ -111,17 +111,6 @@ def _text(value: str | bytes) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
-def without_password(address: str) -> str:
-    """An address as messages show it."""
-    try:
-        parts = urlsplit(address)
-        place = parts.netloc.rpartition("@")[2]
-        database = parts.path if parts.netloc.count("@") <= 1 else ""
-    except ValueError:
-        place, database = "…", ""
-    return f"{address.partition(':')[0]}://{place}{database}"
-
-
 def explain_opening(error: Exception, address: str) -> EngineError:
     """The EngineError for a database that cannot be opened, without the password.
 

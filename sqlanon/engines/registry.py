@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
+from sqlanon.engines.addresses import may_hold_password
 from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Opened, Source
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of
@@ -48,7 +50,7 @@ ENGINES = {
         EngineEntry(
             "sqlanon.engines.postgres:PostgresEngine",
             "adbc_driver_manager.dbapi.Connection",
-            "postgresql://user@host:port/database or postgres://user@host:port/database",
+            "postgresql://USER@HOST:PORT/NAME or postgres://USER@HOST:PORT/NAME",
         ),
     ),
 }
@@ -66,6 +68,9 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
 LOST_IN_PARQUET = {"HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE"}
 """Types that Parquet lacks, and the types, with other values, that it returns instead. Further
 such types are found when the file is read back."""
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
 def is_csv(path: str | Path) -> bool:
@@ -94,11 +99,14 @@ def _of_address(address: str) -> EngineEntry:
     scheme, separator, _ = address.partition("://")
     if not separator:
         meant = ""
-        if Path(address).suffix in DATABASE_FILES or Path(address).is_file():
+        is_path = Path(address).suffix in DATABASE_FILES and not may_hold_password(address)
+        if is_path or Path(address).is_file():
             meant = f" Did you mean {file_address(address)}?"
-        raise EngineError(f"{address!r} is not the address of a database.{meant} Use {known}.")
+        shown = "The connection" if not meant and may_hold_password(address) else repr(address)
+        raise EngineError(f"{shown} is not the address of a database.{meant} Use {known}.")
     if scheme not in ENGINES:
-        raise EngineError(f"{scheme!r} in {address!r} is not a known engine. Use {known}.")
+        shown = repr(scheme) if _SCHEME.fullmatch(scheme) else "The beginning of the address"
+        raise EngineError(f"{shown} is not a known engine. Use {known}.")
     return ENGINES[scheme]
 
 
@@ -253,7 +261,8 @@ def open_for_publishing(
     engine = engine_class(target if source is None else source)
     if target is not None and engine_class(target) is not engine:
         raise EngineError(
-            f"The source and {target!r} are of two engines, and a release is made by one. "
+            "The source and the place of the release are of two engines, and a release is made by "
+            "one. "
             "Publish into the source's database."
         )
     return engine.open_for_publishing(

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from sqlanon.documents import parse_yaml, read_text
-from sqlanon.engines import DATABASE_FILES, SUFFIXES
+from sqlanon.engines import DATABASE_FILES, SUFFIXES, without_password
 from sqlanon.errors import PolicyError
 from sqlanon.policy.mistakes import contradictions, describe, line_at
 from sqlanon.policy.sections import (
@@ -24,7 +24,15 @@ from sqlanon.policy.sections import (
     WorkspaceSection,
     policy_section,
 )
-from sqlanon.policy.variables import POPULATION, PUBLISH, SOURCE, Expansion, expand, key_place
+from sqlanon.policy.variables import (
+    ADDRESSES,
+    POPULATION,
+    PUBLISH,
+    SOURCE,
+    Expansion,
+    expand,
+    key_place,
+)
 from sqlanon.privacy import PrivacySection, privacy_section
 from sqlanon.wording import brief_list
 
@@ -94,8 +102,8 @@ class Policy:
 
         Keys that say what is the default anyway do not count, so that new keys leave the
         fingerprints of older policies alone. Nor do the secrets of pseudonyms: a fingerprint
-        is shown, and one that is written out could be guessed with it. Nor do `memory` and
-        `workspace`, which change no release.
+        is shown, and one that is written out could be guessed with it; nor, for the same reason,
+        the passwords in addresses. Nor do `memory` and `workspace`, which change no release.
         """
         return _hashed(self._content)
 
@@ -109,9 +117,13 @@ class Policy:
     @property
     def _content(self) -> dict[str, Any]:
         left_out: Any = {"columns": {"__all__": {"key"}}, "memory": True, "workspace": True}
-        return self.section.model_dump(
+        content = self.section.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude=left_out
         )
+        for section, key in ADDRESSES:
+            if address := content.get(section, {}).get(key):
+                content[section][key] = without_password(address)
+        return content
 
 
 def _hashed(content: Any) -> str:

@@ -97,3 +97,20 @@ def test_addresses_of_one_file_are_one_database(tmp_path: Path) -> None:
     assert same_database(file_address(path), file_address(link))
     assert not same_database(file_address(path), "duckdb://")
     assert not same_database(file_address(path), "mysql://host/db")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql+psycopg://ann:hunter2@host/db",
+        "mysql://host/db?password=hunter2",
+        "host=h password=hunter2",
+        "ann:hunter2@host/data.db",
+        "password=hunter2 host=h://",
+    ],
+)
+def test_an_address_that_leads_nowhere_is_not_shown(address: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        open_engine(address)
+    assert "hunter2" not in str(caught.value)
+    assert "Use duckdb:///relative.duckdb" in str(caught.value)

@@ -313,3 +313,23 @@ def test_mistakes_between_keys_beside_mistakes_in_others(
 ) -> None:
     document = {**BASE, **sections}
     assert [line.split(":")[0] for line in mistakes(document)] == paths
+
+
+def test_the_fingerprint_has_no_password() -> None:
+    """It is public, so that a password could be guessed with it."""
+
+    def fingerprint(address: str, other: str = "duckdb:///a:b@c.duckdb") -> str:
+        source = {"connection": address, "table": "people"}
+        place = {"connection": other, "to": "anon"}
+        return parse_policy(BASE | {"source": source, "publish": place}).fingerprint
+
+    plain = fingerprint("postgresql://ann@host:5432/db?sslmode=require")
+    for address in (
+        "postgresql://ann:hunter2@host:5432/db?sslmode=require",
+        "postgresql://ann@host:5432/db?sslmode=require&password=hunter2",
+        "postgresql://ann:hunter3@host:5432/db?sslmode=require&sslp%61ssword=hunter2",
+    ):
+        assert fingerprint(address) == plain
+    assert fingerprint("postgresql://ann@host:5433/db?sslmode=require") != plain
+    assert fingerprint("postgresql://bob@host:5432/db?sslmode=require") != plain
+    assert fingerprint("duckdb:///a.duckdb") != fingerprint("duckdb:///a.duckdb", "duckdb:///a")
