@@ -113,6 +113,10 @@ class PublishError(SqlanonError):
     """A release cannot be published; source and target are as they were."""
 
 
+class UnknownOutcomeError(SqlanonError):
+    """The answer to a COMMIT was lost: a release may be published."""
+
+
 class VerificationError(PublishError):
     """The staged release does not hold what the policy requires, so it was not published."""
 

@@ -64,11 +64,16 @@ class PrivateFolder:
     def __exit__(self, *exc: object) -> None:
         self.remove()
 
-    def remove(self) -> None:
-        """Removes the folder; a second call does nothing."""
+    def leave(self) -> None:
+        """Leaves a kept folder to the next run, as a killed process does."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+    def remove(self) -> None:
+        """Removes the folder; a second call does nothing."""
+        if self._lock >= 0:
+            self.leave()
             shutil.rmtree(self.path, ignore_errors=True)
 
 

@@ -28,7 +28,7 @@ from sqlanon.engines.protocol import (
     spelled,
 )
 from sqlanon.engines.tracer import Running, Tracer
-from sqlanon.errors import EngineError, PublishError
+from sqlanon.errors import EngineError, PublishError, UnknownOutcomeError
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection, Cursor
@@ -349,7 +349,18 @@ class PostgresEngine:
         self._known = {}
 
     def commit(self) -> None:
-        self.run("COMMIT")
+        # A transaction that has failed answers this with an error, and COMMIT with ROLLBACK.
+        self.fetch("SELECT 1 AS alive")
+        try:
+            self.run("COMMIT")
+        except (EngineError, KeyboardInterrupt) as error:
+            if _was_refused(error):
+                raise
+            raise UnknownOutcomeError(
+                f"{str(error) or 'Interrupted.'} That was at COMMIT, so the release may be "
+                "published or not. Look at what its target holds, or publish again: that finishes "
+                "the certificate of this release if it is out."
+            ) from error
         self._begun, self._known = False, None
 
     def roll_back(self) -> None:
@@ -440,6 +451,16 @@ class PostgresEngine:
     def close(self) -> None:
         if self.owned:
             self._connection.close()
+
+
+def _was_refused(error: BaseException) -> bool:
+    """Whether the server answered a COMMIT with an error, as of a deferred constraint.
+
+    The connection may end after the transaction is in the log of the server (classes 08, 57, 58
+    and XX, or no code at all).
+    """
+    state = getattr(error.__cause__, "sqlstate", None) or ""
+    return state[:2] not in ("", "08", "57", "58", "XX")
 
 
 def _connect(address: str) -> Connection:

@@ -375,7 +375,10 @@ class Engine(Protocol):
         """Begins a transaction; until it ends, what the catalog knows may be asked once."""
 
     def commit(self) -> None:
-        """Ends the transaction; on an error it may still be there."""
+        """Ends the transaction; on an error it may still be there.
+
+        Raises UnknownOutcomeError where it may have been committed nonetheless.
+        """
 
     def roll_back(self) -> None:
         """Ends a transaction that has failed, if it is still there after the failure."""

@@ -31,7 +31,7 @@ from sqlanon.engines import (
     spelled,
     transaction,
 )
-from sqlanon.errors import EngineError, PolicyError, PublishError
+from sqlanon.errors import EngineError, PolicyError, PublishError, UnknownOutcomeError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
 from sqlanon.release import target as places
@@ -195,15 +195,17 @@ def publish(
     that transaction is used and left open; the release is there once the caller commits it.
 
     Raises UncoveredValueError (values that belong to no group), VerificationError (the staged
-    table is not what it must be) or PublishError (anything else); nothing has changed then.
+    table is not what it must be) or PublishError (anything else); nothing has changed then. Where
+    the answer to COMMIT is lost, UnknownOutcomeError says so, and the certificate stays for the
+    next run.
     """
-    watch, kept = watch or Stages(), Path()
+    watch, kept = watch or Stages(), None
     refuse_impossible(order)
     stem = order.stem(engine.can.default_schema)
     watch.enter("preparing")
     removed = remove_leftovers(engine, [] if order.file is None else [_folder_of(order.file)])
     with ExitStack() as private:
-        with transaction(engine) as lent:
+        with _left_where_unknown(lambda: kept), transaction(engine) as lent:
             plan = make_plan(engine, order)
             files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with (
@@ -230,12 +232,14 @@ def publish(
                     certify(order, plan, source, facts, suppressed, earlier, engine.versions)
                 )
                 if files is not None:
-                    kept = private.enter_context(files.private()).path
-                    files.write(certificate, kept)
+                    kept = private.enter_context(files.private())
+                    files.write(certificate, kept.path)
                 watch.enter("swapping", f"{rows:,} rows")
                 swapped = _swap(engine, plan, staged, facts, export)
             watch.enter("leaving open" if lent else "committing")
-        paths = () if files is None else files.finish(kept, plan.target_name)
+        paths: tuple[Path, ...] = ()
+        if files is not None and kept is not None:
+            paths = files.finish(kept.path, plan.target_name)
     if files is not None:
         # Only now can what a killed run left of a former view be distinguished from its own.
         _finish_certificates(engine, plan, files.folder)
@@ -310,6 +314,8 @@ def _holds(engine: Engine, plan: ReleasePlan, certificate: Certificate) -> str |
         with _reading(plan.order.file) as reader:
             return file_holds(reader, plan.order.file, certificate)
     assert plan.target is not None
+    if engine.details(plan.target) is None:  # a statement that failed would end the transaction
+        return None
     return table_holds(engine, plan.target, certificate)
 
 
@@ -334,6 +340,17 @@ def _refuse_other_file(plan: ReleasePlan, folder: Path | None) -> None:
         "it is; move it away, take another name, or have it replaced with --yes "
         "(replace_file=True in Python)"
     )
+
+
+@contextmanager
+def _left_where_unknown(kept: Callable[[], PrivateFolder | None]) -> Iterator[None]:
+    """The next run settles a certificate where it is not known whether its release is out."""
+    try:
+        yield
+    except UnknownOutcomeError:
+        if folder := kept():
+            folder.leave()
+        raise
 
 
 @contextmanager

@@ -5,7 +5,11 @@ Expected classes are counted by hand: towns a and b have four people each, town 
 
 from __future__ import annotations
 
+import json
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +24,7 @@ from postgres_server import Database
 import sqlanon
 from sqlanon.engines import Engine
 from sqlanon.engines.postgres import PostgresEngine
-from sqlanon.errors import EngineError, PublishError
+from sqlanon.errors import EngineError, PublishError, UnknownOutcomeError
 
 PEOPLE = [(n, 20 + n, "aaaabbbbc"[n], "xyzw"[n % 4]) for n in range(9)]
 KEPT = [
@@ -302,6 +306,83 @@ def test_a_table_that_took_the_name_meanwhile_stays(
         publish(policy(people))
     monkeypatch.undo()
     assert people.rows("SELECT a FROM anon") == [("mine",)]
+
+
+def end_backend(engine: Engine, database: Database) -> None:
+    (row,) = engine.fetch("SELECT pg_catalog.pg_backend_pid() AS pid").to_pylist()
+    database.rows(f"SELECT pg_terminate_backend({row['pid']}, 10000)")
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_lost_answer_to_commit_leaves_the_certificate_to_the_next_run(
+    people: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    usual = PostgresEngine.run
+
+    def run(self: PostgresEngine, statement: Any, parameters: Any = None) -> None:
+        if statement == "COMMIT":
+            if committed:
+                usual(self, statement, parameters)
+            end_backend(self, people)
+            statement = "COMMIT"
+        usual(self, statement, parameters)
+
+    monkeypatch.setattr(PostgresEngine, "run", run)
+    with pytest.raises(UnknownOutcomeError, match="may be published or not"):
+        publish(policy(people), tmp_path)
+    monkeypatch.undo()
+    (kept,) = tmp_path.iterdir()
+    assert (kept / "anon.certificate.json").exists()
+    assert people.rows("SELECT COUNT(*) FROM pg_class WHERE relname = 'anon'") == [(committed,)]
+    release = publish(policy(people), tmp_path)
+    assert len(release.certificate.document.lineage.earlier) == committed
+    assert len(list(tmp_path.iterdir())) == 4
+    found = sqlanon.checking.recheck(
+        people.address, tmp_path / "anon.certificate.json", table="anon"
+    )
+    assert found.holds
+
+
+def test_a_transaction_that_failed_unseen_is_not_called_published(
+    people: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL answers its COMMIT with ROLLBACK, and no error."""
+    usual = PostgresEngine.commit
+
+    def commit(self: PostgresEngine) -> None:
+        with pytest.raises(EngineError):
+            self.run("SELECT 1 / 0")
+        usual(self)
+
+    monkeypatch.setattr(PostgresEngine, "commit", commit)
+    with pytest.raises(PublishError, match=r"25P02.*Nothing was changed"):
+        publish(policy(people), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import json, os, signal, sys
+import sqlanon
+def kill(stage):
+    if stage == "committing":
+        os.kill(os.getpid(), signal.SIGKILL)
+with sqlanon.load(json.loads(sys.argv[1])) as anonymizer:
+    anonymizer.publish(anonymizer.search(seed=1), certificates=sys.argv[2], on_stage=kill)
+"""
+
+
+@pytest.mark.parametrize("mode", ["table", "view"])
+def test_a_first_release_that_was_killed_hinders_no_other(
+    people: Database, tmp_path: Path, mode: str
+) -> None:
+    document = policy(people, publish={"to": "anon", "mode": mode})
+    arguments = [json.dumps(document), str(tmp_path)]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    release = publish(document, tmp_path)
+    assert (release.rows, release.certificate.document.lineage.earlier) == (8, ())
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_writers_wait_for_the_swap_alone(people: Database, monkeypatch: pytest.MonkeyPatch) -> None:
