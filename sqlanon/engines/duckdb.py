@@ -28,6 +28,7 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
+    TableDetails,
     parse_table,
     render_statement,
 )
@@ -348,7 +349,7 @@ class DuckDBEngine:
             f"({listed}), or {instead}."
         )
 
-    def refuse_changed(self, table: exp.Table) -> None:
+    def refuse_changed(self, former: TableDetails) -> None:
         """DuckDB itself refuses a transaction whose tables others have changed."""
 
     def files(self) -> list[AttachedFile]:

@@ -23,6 +23,7 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
+    TableDetails,
     parse_table,
     render_statement,
     spelled,
@@ -46,6 +47,9 @@ _SETTINGS = {
     "standard_conforming_strings": "on",
 }
 """What decides how values are written as texts, and so what is counted and hashed."""
+_OF_ROLE = ("session_authorization", "role", "search_path")
+"""What decides who asks the catalog, and how it writes names."""
+_LOCK_TIMEOUT = "55P03"
 _WRITTEN_ALIKE = {"DateStyle": "ISO", "extra_float_digits": ("1", "2", "3")}
 
 _CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command, exp.Lock)
@@ -410,28 +414,43 @@ class PostgresEngine:
                 "search_path of the connection, or give sqlanon the address of the database."
             )
 
-    def refuse_changed(self, table: exp.Table) -> None:
+    def refuse_changed(self, former: TableDetails) -> None:
         """Compares a locked table with what it was in the snapshot of the transaction.
 
         Another connection reads what is there now. A row version that the snapshot sees keeps its
-        place until the transaction ends, so equal places mean equal rows.
+        place until the transaction ends, so equal places mean equal rows. Rights and the like are
+        no matter of the lock.
         """
-        query = catalog.row_places(table)
+        query = catalog.row_places(former.table)
         before = self.fetch(query)
         with self._beside() as other:
-            changed = not before.equals(other.fetch(query))
+            try:
+                changed = not before.equals(other.fetch(query)) or former != other.details(
+                    former.table
+                )
+            except EngineError as error:
+                if getattr(error.__cause__, "sqlstate", None) != _LOCK_TIMEOUT:
+                    raise
+                changed = True  # whoever waits for the lock is about to
         if changed:
             raise PublishError(
-                f"another connection has changed {spelled(table)} since this release was begun; "
-                "publish again, at a time when fewer write to it if need be."
+                f"another connection has changed {spelled(former.table)}, its rights or what hangs "
+                "on it since this release was begun, or waits to do so; publish again, at a time "
+                "when fewer write to it if need be."
             )
 
     @contextmanager
     def _beside(self) -> Iterator[PostgresEngine]:
-        """A second connection to the same database."""
+        """A second connection to the same database, as the same role and with the same names.
+
+        It waits for no lock: another one that waits for ours would stand before it for ever.
+        """
         with self._errors():
             other = PostgresEngine(self._connection.adbc_clone(), owned=True)
         try:
+            (found,) = self.fetch(catalog.settings(_OF_ROLE)).to_pylist()
+            for name, value in (*found.items(), ("lock_timeout", "1s")):
+                other._set(name, value)
             yield other
         finally:
             other.close()

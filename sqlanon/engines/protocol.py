@@ -413,10 +413,10 @@ class Engine(Protocol):
     def refuse_hidden_functions(self) -> None:
         """Raises an EngineError where functions of users hide built-in ones of the same name."""
 
-    def refuse_changed(self, table: exp.Table) -> None:
+    def refuse_changed(self, former: TableDetails) -> None:
         """Raises PublishError where a locked table has other rows than this transaction sees.
 
-        For engines with locks.
+        So it does where the catalog knows something else of it now. For engines with locks.
         """
 
     def database_files(self) -> tuple[Path, ...]:

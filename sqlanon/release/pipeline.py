@@ -391,7 +391,7 @@ def _swap(
     same: frozenset[str] = frozenset()
     if plan.former is not None:
         if engine.can.locks and plan.order.mode is Mode.REPLACE:
-            engine.refuse_changed(plan.former.table)
+            engine.refuse_changed(plan.former)
         same = plan.former.same_columns(released)
     steps = plan.swap(strict_columns(engine, plan), same)
     views = places.working_views(engine, plan.former)

@@ -271,7 +271,7 @@ class SQLite:
     def refuse_hidden_functions(self) -> None:
         return
 
-    def refuse_changed(self, table: exp.Table) -> None:
+    def refuse_changed(self, former: TableDetails) -> None:
         return
 
     def database_files(self) -> tuple[Path, ...]:

@@ -264,6 +264,56 @@ def before_the_swap(
 @pytest.mark.parametrize(
     "change",
     [
+        "REVOKE SELECT ON people FROM analyst",
+        "GRANT UPDATE (town) ON people TO snoop",
+        "COMMENT ON COLUMN people.age IS 'in years'",
+        "CREATE INDEX later ON people (town)",
+        "CREATE TRIGGER later BEFORE UPDATE ON people FOR EACH ROW "
+        "EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "CREATE PUBLICATION later FOR TABLE people",
+    ],
+)
+def test_what_hangs_on_a_table_is_never_lost(
+    roles: Database, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    roles.run("GRANT SELECT ON people TO analyst")
+    with sqlanon.load(policy(roles, **REPLACE)) as anonymizer:
+        scheme = anonymizer.search(seed=1).solution.scheme
+        before_the_swap(monkeypatch, lambda: roles.run(change))
+        with pytest.raises(PublishError, match=r"another connection has changed .*its rights"):
+            anonymizer.publish(scheme)
+        monkeypatch.undo()
+    assert roles.rows("SELECT COUNT(*) FROM people") == [(9,)]
+
+
+def test_another_connection_that_waits_for_the_table_is_not_waited_for(
+    people: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = PostgresEngine.refuse_changed
+    threads: list[threading.Thread] = []
+
+    def refuse_changed(self: PostgresEngine, former: Any) -> None:
+        change = "ALTER TABLE people ADD COLUMN extra int"
+        threads.append(threading.Thread(target=people.run, args=(change,)))
+        threads[0].start()
+        waiting = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted"
+        while people.rows(waiting) == [(0,)]:
+            time.sleep(0.02)
+        usual(self, former)
+
+    monkeypatch.setattr(PostgresEngine, "refuse_changed", refuse_changed)
+    start = time.monotonic()
+    with pytest.raises(PublishError, match=r"or waits to do so; publish again"):
+        publish(policy(people, **REPLACE))
+    assert time.monotonic() - start < 15  # the server ends a wait after 20 s in the tests
+    threads[0].join(30)
+    found = people.rows("SELECT COUNT(extra) AS extra, COUNT(*) AS n FROM people")
+    assert found == [(0, 9)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
         "INSERT INTO people VALUES (77, 25, 'a', 'x')",
         "UPDATE people SET ill = 'new' WHERE id = 1",
         "DELETE FROM people WHERE id = 1",
