@@ -4,8 +4,10 @@
 
 Half of the publishes replace their source, the others a former release. After every kill the
 target holds the former rows or the new ones, all of them, the source is as it was (or replaced
-whole), and no staged table is there. After a last publish that is not disturbed, the folder of
-certificates holds that of the release and nothing else. A loss ends with exit status 1.
+whole), and no staged table is there. A first release, to a table and to a view, is killed before
+its commit, and the next publish of the same name works. After a last publish that is not
+disturbed, the folder of certificates holds that of the release and nothing else. A loss ends with
+exit status 1.
 """
 
 from __future__ import annotations
@@ -30,23 +32,33 @@ from postgres_server import Database, Server
 import sqlanon
 from sqlanon.domain import Partition, Scheme
 from sqlanon.domain.scheme_json import to_document, write_document
+from sqlanon.errors import SqlanonError
 
 ROWS = 20_000
 MAKE = (
     "CREATE TABLE people AS SELECT n AS id, 20 + n % 40 AS age, 't' || n % 7 AS town, "
     f"'d' || n % 11 AS ill FROM generate_series(1, {ROWS}) AS s (n)"
 )
+PLACES = {
+    "replace": {"mode": "replace"},
+    "table": {"to": "anon"},
+    "first": {"to": "first"},
+    "first view": {"to": "first_view", "mode": "view"},
+}
 WORKER = """
-import json, sys
+import json, os, signal, sys
 import sqlanon
 from sqlanon.errors import SqlanonError
 print("ready", flush=True)
 for line in sys.stdin:
-    policy, scheme, folder = json.loads(line)
+    policy, scheme, folder, last = json.loads(line)
+    def watch(stage):
+        if stage == last:
+            os.kill(os.getpid(), signal.SIGKILL)
     try:
         with sqlanon.load(policy) as anonymizer:
             print("begun", flush=True)
-            anonymizer.publish(scheme, certificates=folder)
+            anonymizer.publish(scheme, certificates=folder, on_stage=watch)
         print("done", flush=True)
     except SqlanonError as error:
         print("failed", flush=True)
@@ -64,7 +76,7 @@ def policy(database: Database, mode: str) -> dict[str, Any]:
         },
         "one_row_per_person": True,
         "privacy": {"k": 2, "homogeneity": {"accept": "an attack"}},
-        "publish": {"mode": "replace"} if mode == "replace" else {"to": "anon"},
+        "publish": PLACES[mode],
     }
 
 
@@ -126,12 +138,12 @@ class Field:
             with suppress(OSError):  # what was not written yet
                 self.worker.communicate()
 
-    def send(self, scheme: str, mode: str) -> subprocess.Popen[str]:
+    def send(self, scheme: str, mode: str, last: str = "") -> subprocess.Popen[str]:
         worker = self.start()
         assert worker.stdin is not None
         assert worker.stdout is not None
         order = [policy(self.database, mode), str(self.folder / f"{scheme}.json")]
-        worker.stdin.write(json.dumps([*order, str(self.folder / "out")]) + "\n")
+        worker.stdin.write(json.dumps([*order, str(self.folder / "out"), last]) + "\n")
         worker.stdin.flush()
         worker.stdout.readline()  # begun
         return worker
@@ -163,6 +175,18 @@ class Field:
             self.losses.append(f"{moment}: a staged table is left")
         if mode == "replace" and found != "raw":
             self.database.run("DROP TABLE people", MAKE)
+
+    def kill_first(self, mode: str) -> None:
+        """A certificate without a table or view: the one is left, the other was rolled back."""
+        self.send("one", mode, "committing").wait()
+        self.wait_for_backends()
+        table = PLACES[mode]["to"]
+        if self.database.rows(f"SELECT to_regclass('{table}') IS NULL AS gone") != [(True,)]:
+            self.losses.append(f"{table} is there without a commit")
+        try:
+            self.undisturbed("one", mode)
+        except SqlanonError as error:
+            self.losses.append(f"after a kill {table} cannot be published: {error}")
 
     def now(self, table: str) -> str:
         found = self.hash(table)
@@ -218,6 +242,9 @@ def attack(server: Server, kills: int, seed: int) -> dict[str, Any]:
         assert worker.stdout is not None
         worker.stdout.readline()
         whole = time.perf_counter() - start
+        battle.kill_first("first")
+        battle.kill_first("first view")
+        battle.database.run("DROP TABLE IF EXISTS first", "DROP VIEW IF EXISTS first_view")
         for number in range(2 * kills):
             victim = ("client", "backend")[number % 2]
             mode = ("table", "replace")[number // 2 % 2]
