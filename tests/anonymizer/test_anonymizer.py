@@ -177,7 +177,7 @@ def test_a_builder_that_does_not_fit_names_the_column(built: dict[str, Any], sai
 
 
 def test_a_column_of_nulls_has_no_hierarchy_to_build() -> None:
-    nulls = pd.DataFrame({"a": pd.Series([None, None], dtype="str")})
+    nulls = pd.DataFrame({"a": pd.Series([None, None], dtype="string[pyarrow]")})
     with pytest.raises(HierarchyError, match="column 'a' holds nothing but NULL; leave its"):
         labels(nulls, {"hierarchy": {"mask": {}}}, 0)
     assert labels(nulls, {}, 0) == (None,)

@@ -1,7 +1,7 @@
 """A table that sqlanon cannot reach: its queries are pasted, and the answers are read from files.
 
-The pasted queries run for real on DuckDB and on SQLite, and must give what sqlanon finds and
-makes by itself on the same rows.
+The pasted queries run for real on DuckDB, SQLite and PostgreSQL, and must give what sqlanon
+finds and makes by itself on the same rows.
 """
 
 from __future__ import annotations
@@ -84,21 +84,35 @@ def policy(name: str, source: dict[str, Any], **more: Any) -> dict[str, Any]:
 class Warehouse:
     """A database that answers pasted text, and nothing else."""
 
-    def __init__(self, dialect: str, table: pa.Table) -> None:
+    def __init__(self, dialect: str, table: pa.Table, server: Any = None) -> None:
         self.dialect = dialect
+        create = "CREATE TABLE people (who INTEGER, age INTEGER, town TEXT, year INTEGER, ill TEXT)"
+        rows = [tuple(row.values()) for row in table.to_pylist()]
         if dialect == "sqlite":
             lite = sqlite3.connect(":memory:")
-            lite.execute(
-                "CREATE TABLE people (who INTEGER, age INTEGER, town TEXT, year INTEGER, ill TEXT)"
-            )
-            rows = [tuple(row.values()) for row in table.to_pylist()]
+            lite.execute(create)
             lite.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
             self._run: Callable[[str], Any] = lite.execute
+        elif dialect == "postgres":
+            server.run(create)
+            server.insert("people", rows)
+            self._cursor = server.connect().cursor()
+            self._run = self._executed
         else:
             duck = duckdb.connect()
             duck.register("given", table)
             duck.execute("CREATE TABLE people AS FROM given")
             self._run = duck.execute
+
+    def _executed(self, text: str) -> Any:
+        self._cursor.execute(text)
+        return self._cursor
+
+    def close(self) -> None:
+        """Ends the connection to a server."""
+        if self.dialect == "postgres":
+            self._cursor.close()
+            self._cursor.connection.close()
 
     def answer(self, text: str) -> pa.Table:
         """The answer to a query, as a client would export it."""
@@ -118,11 +132,15 @@ def paste_count(warehouse: Warehouse, document: dict[str, Any], file: Path) -> N
     file.chmod(0o600)
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
 @pytest.mark.parametrize("name", POLICIES)
-def test_pasted_queries_do_what_sqlanon_does(tmp_path: Path, name: str, dialect: str) -> None:
+def test_pasted_queries_do_what_sqlanon_does(
+    tmp_path: Path, name: str, dialect: str, request: pytest.FixtureRequest
+) -> None:
     table, file = people(), tmp_path / "counts.parquet"
-    warehouse = Warehouse(dialect, table)
+    server = request.getfixturevalue("postgres") if dialect == "postgres" else None
+    warehouse = Warehouse(dialect, table, server)
+    request.addfinalizer(warehouse.close)
     elsewhere = policy(name, {"histogram": str(file), "table": "people"})
     paste_count(warehouse, elsewhere, file)
     with duckdb.connect() as own:
@@ -152,7 +170,9 @@ def test_pasted_queries_do_what_sqlanon_does(tmp_path: Path, name: str, dialect:
         verified = there.verify(found, answer)
         if (name, dialect) == ("models", "duckdb"):
             text = there.sql(found, part="verify", dialect="postgres")
-            assert_golden("verify", text[text.index("WITH") :])  # the header names the policy
+            assert_golden(
+                "elsewhere/verify", text[text.index("WITH") :]
+            )  # the header names the policy
     assert verified.holds, verified.problems
     sizes = Counter((row["age"], row["town"], row["year"]) for row in made.to_pylist())
     assert (verified.k, verified.classes) == (min(sizes.values()), len(sizes))
@@ -295,7 +315,7 @@ def test_what_is_refused_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 @pytest.mark.parametrize("dialect", ["duckdb", "snowflake"])
 def test_the_text_of_a_count(dialect: str) -> None:
     document = policy("models", {"histogram": "counts.parquet", "table": "sales.people"})
-    assert_golden(f"count_elsewhere_{dialect}", sqlanon.count_sql(document, dialect=dialect))
+    assert_golden(f"elsewhere/count_{dialect}", sqlanon.count_sql(document, dialect=dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -304,6 +324,21 @@ def test_every_dialect_can_write_the_count(dialect: str) -> None:
         policy("k", {"histogram": "h.csv", "table": "a.people"}), dialect=dialect
     )
     assert "sqlanon_rows" in text
+
+
+def test_every_dialect_can_write_the_other_queries(tmp_path: Path) -> None:
+    file = tmp_path / "counts.parquet"
+    document = policy("left out", {"histogram": str(file), "table": "people"})
+    paste_count(Warehouse("duckdb", people()), document, file)
+    with sqlanon.load(document) as there:
+        found = there.search(seed=1)
+        for dialect in DIALECTS:
+            for part, column in (
+                ("release", "town"),
+                ("measure", "necd"),
+                ("verify", "sqlanon_rows"),
+            ):
+                assert column in there.sql(found, part=part, dialect=dialect), (dialect, part)
 
 
 def test_a_table_that_can_be_reached_is_counted_by_the_same_query(tmp_path: Path) -> None:
