@@ -31,7 +31,7 @@ COLUMNS = ("run", "number", "k", "k_max", "classes", "suppressed", "nwp", "necd"
 @click.option("--where", help="A condition in SQL over the columns of `evaluation`.")
 @click.option("--order", help="What to sort by, in SQL, such as `nwp` or `k DESC, nwp`.")
 @click.option("--run", "number", type=Whole(1), help="The run with this number.  [default: last]")
-@click.option("--limit", type=Whole(1), help=f"At most so many.  [default: {SHOWN}; JSON: all]")
+@click.option("--limit", type=Whole(1), help=f"At most N rows.  [default: {SHOWN}; JSON: all]")
 @click.option("--words", is_flag=True, help="Show the groups of every scheme.")
 @json_option
 @may_show_values
@@ -47,8 +47,8 @@ def evaluations(
 ) -> None:
     """Print what the last search measured.
 
-    Every scheme that it met has a row with its k, information loss and bias. They come from the
-    workspace that the search had: the file of --workspace, or that of the policy.
+    Prints one row per scheme, with its k, information loss and bias. The rows come from the
+    workspace of that search: the file of --workspace, or that of the policy.
     """
     from sqlanon.policy import read_policy
 

@@ -35,12 +35,13 @@ NOT_DONE = 1
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for the certificate; unless given, that of POLICY.",
+    help="The folder for the certificate, by default that of POLICY.",
 )
 @click.option(
     "--verified",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Publish nothing: certify a release made elsewhere by the answer to `sql --part verify`.",
+    help="Publish nothing: certify a release made elsewhere, from the answer to `sql --part "
+    "verify`.",
 )
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
@@ -60,11 +61,11 @@ def publish(
 ) -> None:
     """Build the release of a scheme where the policy says.
 
-    The release is staged under a private name, counted anew and verified, and only then put
-    in place, in one transaction. Whenever something fails, source and former release are as
-    they were. A certificate is written beside the policy. Ends with exit status 3 when the
-    staged release does not hold what the policy requires, 4 when the source holds values that
-    the scheme does not cover.
+    The release is staged under a private name, recounted and verified, and only then put in
+    place, in one transaction. If anything fails, the source and the former release stay as
+    they were. A certificate is written beside the policy. Ends with exit status 3 if the staged
+    release falls short of what the policy requires, and 4 if the source holds values that the
+    scheme does not cover.
     """
     from sqlanon.cli.output import console, print_release
     from sqlanon.cli.progress import stages
