@@ -104,7 +104,9 @@ def _show(rows: list[dict[str, Any]], total: int, *, words: bool) -> None:
         made = row["words"] or {}
         parts = (f"{name}: {' | '.join(map(format_label, made[name]))}" for name in made)
         screen.print(cell(f"{row['number']}: {'; '.join(parts) or 'of other data'}", screen))
-    if len(rows) < total:
+    if not total:
+        screen.print("no scheme: the workspace has none of this run, or none that meets --where")
+    elif len(rows) < total:
         screen.print(f"{len(rows):,} of {counted(total, 'scheme')}; --limit shows more")
 
 

@@ -17,7 +17,7 @@ from sqlanon.cli.options import (
     print_json,
     scheme_option,
 )
-from sqlanon.errors import PublishError
+from sqlanon.errors import ArgumentError, PublishError
 
 NOT_DONE = 1
 
@@ -75,14 +75,20 @@ def publish(
         raise PublishError(f"{certificates}: there is no such folder for the certificate")
     with sqlanon.load(policy) as anonymizer:
         if verified is not None:
+            if dry_run:
+                raise ArgumentError(
+                    "`verified` runs nothing and so has no `dry_run`; leave one out"
+                )
             folder = certificates or anonymizer.policy.folder
             _certify(anonymizer.verify(scheme, verified), folder, done, as_json)
             return
         if dry_run:
             _show_statements(anonymizer.dry_run(scheme), as_json)
             return
-        if anonymizer.policy.section.publish.mode is Mode.REPLACE and not yes:
-            _ask(anonymizer, scheme)
+        if anonymizer.policy.section.publish.mode is Mode.REPLACE:
+            _warn_of_a_release(anonymizer)
+            if not yes:
+                _ask(anonymizer, scheme)
         with stages("publishing", quiet=quiet or as_json) as on_stage:
             release = anonymizer.publish(
                 scheme,
@@ -120,19 +126,24 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
         click.echo(f"{statement};\n", color=True)  # as it is, escape codes too
 
 
+def _warn_of_a_release(anonymizer: sqlanon.Anonymizer) -> None:
+    """Says where the table to replace is a release already."""
+    from sqlanon.release import released_before
+
+    already = released_before(anonymizer.policy, anonymizer.source).strip()
+    if already:
+        click.echo(f"note: {already}", err=True)
+
+
 def _ask(anonymizer: sqlanon.Anonymizer, scheme: str) -> None:
     """Shows what the replaced table will be, and asks for confirmation."""
     from sqlanon.domain import format_label
-    from sqlanon.release import released_before
 
     source = anonymizer.source.name
     lines = (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme))
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
     for line in lines:
         click.echo(f"  {format_label(line)}", err=True)
-    already = released_before(anonymizer.policy, anonymizer.source).strip()
-    if already:
-        click.echo(already, err=True)
     if sys.stdin is None or not sys.stdin.isatty():
         raise PublishError(
             f"{source} would be replaced, and there is no terminal to ask; say --yes to confirm"
