@@ -11,6 +11,7 @@ from sqlanon.domain import Recoding
 from sqlanon.errors import ArgumentError
 from sqlanon.evaluate import Effort
 from sqlanon.measuring import Measurer
+from sqlanon.metrics import further
 from sqlanon.release import refuse_with_tree
 from sqlanon.search import SearchResult, Watch, cut_tree, together
 from sqlanon.searching import NO_PRIVACY, alphabetical
@@ -54,6 +55,10 @@ def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchRe
     own = None if k == measurer.required_k else k
     preference = measurer.preference or DEFAULT_PREFERENCE
     solution = measurer.measured_tree(replace(scheme, required_k=own), preference)
+    # As other searches, it shows only those further measures that it was asked for.
+    unasked = {*further()} - {loss, preference.loss_by, preference.bias_by}
+    scores = {name: value for name, value in solution.scores.items() if name not in unasked}
+    solution = replace(solution, scores=scores)
     notes = list(measurer.cautions)
     notes += [NO_PRIVACY] if policy.section.privacy is None else []
     notes += alphabetical(measurer.space.columns)

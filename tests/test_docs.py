@@ -262,6 +262,10 @@ def test_the_example_by_hand() -> None:
         assert shown == expected
 
 
+def test_the_readme_shows_the_table_of_its_first_five_minutes() -> None:
+    assert blocks(ROOT / "README.md", "csv") == [CSV]
+
+
 def test_no_page_is_forgotten() -> None:
     ours = {ROOT / folder for folder in ("docs", "examples", "hierarchies", "sql", "sqlanon")}
     found = {path for folder in ours for path in folder.rglob("*.md")} | set(ROOT.glob("*.md"))

@@ -167,15 +167,15 @@ def _model_options(command: Decorated) -> Decorated:
     type=click.Path(path_type=Path),
     help="Compare a release with its certificate instead.",
 )
-@click.option("--k", type=Whole(1), help="People that every class must have.")
-@click.option("--table", help="The table, where SOURCE is a database.")
-@click.option("--query", help="A SELECT, where SOURCE is a database.")
-@click.option("--subject", metavar="COLUMN", help="The column that says whose a row is.")
+@click.option("--k", type=Whole(1), help="How many people every class must have at least.")
+@click.option("--table", help="The table, if SOURCE is a database.")
+@click.option("--query", help="A SELECT, if SOURCE is a database.")
+@click.option("--subject", metavar="COLUMN", help="The column that identifies a row's person.")
 @click.option(
     "--sensitive",
     multiple=True,
     metavar="COLUMN",
-    help="A column whose values nobody is to learn. Repeat it, or write a,b,c.",
+    help="A column whose values must not be learned. Repeat it, or write a,b,c.",
 )
 @click.option(
     "--threshold",
@@ -194,19 +194,19 @@ def _model_options(command: Decorated) -> Decorated:
 @click.option(
     "--reference",
     metavar="FILE",
-    help="The whole source that classes are compared with, or a table of the same database; the "
-    "table itself unless given.",
+    help="The whole source that classes are compared with: a file, or a table of the same "
+    "database. By default the table itself.",
 )
 @click.option(
     "--population",
     metavar="FILE",
-    help="The people that the table is a sample of, generalized like it, or a table of the same "
-    "database.",
+    help="The people that the table is a sample of, generalized in the same way: a file, or a "
+    "table of the same database.",
 )
 @click.option(
     "--population-size",
     type=Whole(1),
-    help="How many people the population has, where it is not at hand.",
+    help="How many people the population has, if you do not have its data.",
 )
 @click.option(
     "--show-values",
@@ -237,11 +237,12 @@ def check(
 ) -> None:
     """Audit a table: k, class sizes, sensitive values, re-identification risks.
 
-    SOURCE is a CSV or Parquet file, or with --table or --query a DuckDB file or its address,
-    duckdb:///people.duckdb. Ends with exit status 3 when a stated requirement does not hold.
-    Values of the table are shown only with --show-values.
+    SOURCE is a CSV or Parquet file; or, with --table or --query, a DuckDB file or the address
+    of a database, such as duckdb:///people.duckdb or postgresql://user@host/db. Ends with exit
+    status 3 if a stated requirement does not hold. Values of the table are shown only with
+    --show-values.
 
-    With --certificate SOURCE is a release: its rows are counted and hashed again, and every
+    With --certificate, SOURCE is a release: its rows are counted and hashed again, and every
     difference from the certificate is named.
     """
     if certificate is not None:

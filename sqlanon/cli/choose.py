@@ -24,7 +24,7 @@ from sqlanon.cli.options import Whole, print_json
 def choose(result: Path, number: int | None, output: Path, as_json: bool) -> None:
     """Write one solution of RESULT, the chosen one or NUMBER, as a scheme file.
 
-    Solutions are numbered as `sqlanon search` shows them, from 0. Shows what a release of it
+    Solutions are numbered as `sqlanon search` shows them, from 0. Also shows what a release of it
     keeps of every column.
     """
     from sqlanon.cli.output import console, print_kept

@@ -14,15 +14,16 @@ from sqlanon.cli.options import json_option, print_json
 @click.command(epilog="Example: sqlanon clean . warehouse.duckdb workspace.duckdb")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @json_option
-@click.option("-q", "--quiet", is_flag=True, help="Do not say what was removed.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not list what was removed.")
 def clean(paths: Sequence[Path], as_json: bool, quiet: bool) -> None:
     """Remove files that hold data about people and are no longer needed.
 
-    PATH is a folder (this one unless given), a workspace, or a DuckDB database. Of a folder
-    the private folders of killed runs are removed, a workspace is deleted, and of any other
-    database the spill files that killed runs left beside it. Tables are never touched, nor
-    what a running process uses. A certificate that a killed run had prepared gets its name if
-    its release is there; if that is not certain, it is kept.
+    PATH is a folder (by default the current one), a workspace, a histogram, or a DuckDB
+    database. In a folder, the private folders of killed runs are removed. A workspace or a
+    histogram is deleted. Beside any other database, the spill files of killed runs are
+    removed. Tables, and anything that a running process uses, are never touched. A certificate
+    that a killed run had prepared is finished if its release exists; if that is uncertain, it
+    is kept.
     """
     from sqlanon.cleaning import clean as remove
 

@@ -30,7 +30,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of policy files",
     "search": "Find generalizations of the table that POLICY names",
     "sql": "Print the SQL that builds the release of a scheme",
-    "utility": "Measure what a release is worth in use: counts, your queries, predictions",
+    "utility": "Measure how useful a release is: counts, your queries, predictions",
 }
 """Each command with the first sentence of its own help, which a test compares."""
 

@@ -31,7 +31,7 @@ COLUMNS = ("run", "number", "k", "k_max", "classes", "suppressed", "nwp", "necd"
 @click.option("--where", help="A condition in SQL over the columns of `evaluation`.")
 @click.option("--order", help="What to sort by, in SQL, such as `nwp` or `k DESC, nwp`.")
 @click.option("--run", "number", type=Whole(1), help="The run with this number.  [default: last]")
-@click.option("--limit", type=Whole(1), help=f"At most so many.  [default: {SHOWN}; JSON: all]")
+@click.option("--limit", type=Whole(1), help=f"At most N rows.  [default: {SHOWN}; JSON: all]")
 @click.option("--words", is_flag=True, help="Show the groups of every scheme.")
 @json_option
 @may_show_values
@@ -47,8 +47,8 @@ def evaluations(
 ) -> None:
     """Print what the last search measured.
 
-    Every scheme that it met has a row with its k, information loss and bias. They come from the
-    workspace that the search had: the file of --workspace, or that of the policy.
+    Prints one row per scheme, with its k, information loss and bias. The rows come from the
+    workspace of that search: the file of --workspace, or that of the policy.
     """
     from sqlanon.policy import read_policy
 
@@ -108,7 +108,9 @@ def _show(rows: list[dict[str, Any]], total: int, *, words: bool) -> None:
         made = row["words"] or {}
         parts = (f"{name}: {' | '.join(map(format_label, made[name]))}" for name in made)
         screen.print(cell(f"{row['number']}: {'; '.join(parts) or 'of other data'}", screen))
-    if len(rows) < total:
+    if not total:
+        screen.print("no scheme: the workspace has none of this run, or none that meets --where")
+    elif len(rows) < total:
         screen.print(f"{len(rows):,} of {counted(total, 'scheme')}; --limit shows more")
 
 

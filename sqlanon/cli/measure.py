@@ -24,7 +24,7 @@ from sqlanon.cli.options import (
 @click.option(
     "--on-source",
     is_flag=True,
-    help="Let the database of the source measure it, with the query of `sql --part measure`.",
+    help="Measure it in the source's own database, by the query of `sql --part measure`.",
 )
 @workspace_option
 @json_option
@@ -35,7 +35,7 @@ def measure(
     """Score one scheme: k, classes, information loss, bias.
 
     Counts the table that POLICY names and measures the generalization in the scheme file.
-    Ends with exit status 3 when the policy's privacy requirement does not hold.
+    Ends with exit status 3 if the scheme falls short of the privacy that the policy requires.
     """
     from sqlanon.cli.output import console, model_table, print_groups, print_scores
 

@@ -17,7 +17,7 @@ from sqlanon.cli.options import (
     print_json,
     scheme_option,
 )
-from sqlanon.errors import PublishError
+from sqlanon.errors import ArgumentError, PublishError
 
 NOT_DONE = 1
 
@@ -35,12 +35,13 @@ NOT_DONE = 1
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for the certificate; unless given, that of POLICY.",
+    help="The folder for the certificate, by default that of POLICY.",
 )
 @click.option(
     "--verified",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Publish nothing: certify a release made elsewhere by the answer to `sql --part verify`.",
+    help="Publish nothing: certify a release made elsewhere, from the answer to `sql --part "
+    "verify`.",
 )
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
@@ -60,11 +61,11 @@ def publish(
 ) -> None:
     """Build the release of a scheme where the policy says.
 
-    The release is staged under a private name, counted anew and verified, and only then put
-    in place, in one transaction. Whenever something fails, source and former release are as
-    they were. A certificate is written beside the policy. Ends with exit status 3 when the
-    staged release does not hold what the policy requires, 4 when the source holds values that
-    the scheme does not cover.
+    The release is staged under a private name, recounted and verified, and only then put in
+    place, in one transaction. If anything fails, the source and the former release stay as
+    they were. A certificate is written beside the policy. Ends with exit status 3 if the staged
+    release falls short of what the policy requires, and 4 if the source holds values that the
+    scheme does not cover.
     """
     from sqlanon.cli.output import console, print_release
     from sqlanon.cli.progress import stages
@@ -74,14 +75,20 @@ def publish(
         raise PublishError(f"{certificates}: there is no such folder for the certificate")
     with sqlanon.load(policy) as anonymizer:
         if verified is not None:
+            if dry_run:
+                raise ArgumentError(
+                    "`verified` runs nothing and so has no `dry_run`; leave one out"
+                )
             folder = certificates or anonymizer.policy.folder
             _certify(anonymizer.verify(scheme, verified), folder, done, as_json)
             return
         if dry_run:
             _show_statements(anonymizer.dry_run(scheme), as_json)
             return
-        if anonymizer.policy.section.publish.mode is Mode.REPLACE and not yes:
-            _ask(anonymizer, scheme)
+        if anonymizer.policy.section.publish.mode is Mode.REPLACE:
+            _warn_of_a_release(anonymizer)
+            if not yes:
+                _ask(anonymizer, scheme)
         with stages("publishing", quiet=quiet or as_json) as on_stage:
             release = anonymizer.publish(
                 scheme,
@@ -119,19 +126,24 @@ def _show_statements(statements: list[str], as_json: bool) -> None:
         click.echo(f"{statement};\n", color=True)  # as it is, escape codes too
 
 
+def _warn_of_a_release(anonymizer: sqlanon.Anonymizer) -> None:
+    """Says where the table to replace is a release already."""
+    from sqlanon.release import released_before
+
+    already = released_before(anonymizer.policy, anonymizer.source).strip()
+    if already:
+        click.echo(f"note: {already}", err=True)
+
+
 def _ask(anonymizer: sqlanon.Anonymizer, scheme: str) -> None:
     """Shows what the replaced table will be, and asks for confirmation."""
     from sqlanon.domain import format_label
-    from sqlanon.release import released_before
 
     source = anonymizer.source.name
     lines = (*anonymizer.type_changes(scheme), *anonymizer.losses(scheme))
     click.echo(f"The rows of {source} will be replaced by their release:", err=True)
     for line in lines:
         click.echo(f"  {format_label(line)}", err=True)
-    already = released_before(anonymizer.policy, anonymizer.source).strip()
-    if already:
-        click.echo(already, err=True)
     if sys.stdin is None or not sys.stdin.isatty():
         raise PublishError(
             f"{source} would be replaced, and there is no terminal to ask; say --yes to confirm"

@@ -15,13 +15,13 @@ from sqlanon.errors import SqlanonError
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write it to a file instead; a former schema is replaced.",
+    help="Write it to a file instead; an existing schema is replaced.",
 )
 def schema(output: Path | None) -> None:
     """Print the JSON Schema of policy files.
 
-    With it an editor completes keys, shows what they mean and marks mistakes. Most find it by
-    the first line of the policy:
+    With it, editors complete keys, show what they mean and mark mistakes. Most editors find it
+    by this first line of the policy:
 
     \b
     # yaml-language-server: $schema=policy.schema.json

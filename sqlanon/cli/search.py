@@ -83,12 +83,12 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.command(cls=WithSettings, epilog=EXAMPLES)
 @policy_argument
 @click.option("--method", type=click.Choice(list(METHODS)), help="Instead of the policy's method.")
-@click.option("--k", type=Wholes(1), help="Instead of the policy's k, such as 5,10,20: one run.")
+@click.option("--k", type=Wholes(1), help="Instead of the policy's k; several as 5,10,20.")
 @click.option("--seed", type=Whole(0), help="Instead of the policy's seed.")
 @click.option(
     "--thorough", is_flag=True, help="Search until nothing better is found, which takes minutes."
 )
-@click.option("--seconds", type=Seconds(), help="End with the best so far after so many seconds.")
+@click.option("--seconds", type=Seconds(), help="End with the best so far after this many seconds.")
 @click.option(
     "-o",
     "--output",
@@ -100,7 +100,7 @@ PATIENCE = "its patience ended the search; more may find a better solution"
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
-    help=f"With {INTERACTIVE[0]} only: go on with a walk that was saved.",
+    help=f"With {INTERACTIVE[0]} only: continue a saved walk.",
 )
 @workspace_option
 @json_option
@@ -124,9 +124,9 @@ def search(
 
     Writes every solution that no other one beats to a result file, with the best one marked,
     and shows the trade-off. Ctrl-C or SIGTERM ends the search with the best so far. Ends with
-    exit status 3 when nothing reaches the privacy that the policy requires.
+    exit status 3 if nothing reaches the privacy that the policy requires.
 
-    With `--k 5,10,20` each k is searched for, and each has a marked solution.
+    With `--k 5,10,20` it searches for each k, and marks a solution for each.
 
     The settings of a method, such as `evaluations`, are keys of the policy's `search` section.
 

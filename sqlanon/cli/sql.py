@@ -45,7 +45,7 @@ class Dialect(click.ParamType[str]):
 @policy_argument
 @click.option(
     "--scheme",
-    help="scheme.json, result.json (its chosen solution), or result.json#N; count needs none.",
+    help="scheme.json, result.json (its chosen solution), or result.json#N; not for count.",
 )
 @click.option(
     "--part",
@@ -60,19 +60,19 @@ class Dialect(click.ParamType[str]):
     type=Dialect(),
     default="duckdb",
     show_default=True,
-    help="The database that is to read it, such as duckdb, postgres or spark.",
+    help="The database that will run it, such as duckdb, postgres or spark.",
 )
 @json_option
 @may_show_values
 def sql(policy: Path, scheme: str | None, part: str, dialect: str, as_json: bool) -> None:
     """Print the SQL that builds the release of a scheme.
 
-    One SELECT, to be read, reviewed and kept. `sqlanon publish` runs it, verifies the result,
-    and puts it in place. With --part measure the SELECT yields one row instead: the scores of
-    the scheme, as `sqlanon measure --on-source` runs it. The parts count and verify are for a
-    database that sqlanon cannot reach: what they yield is read from a file. Ends with exit
-    status 3 when the scheme falls short of what the policy requires, so that publishing it
-    would be refused.
+    It is one SELECT that you can read, review and keep. `sqlanon publish` runs it, verifies the
+    result, and puts it in place. With --part measure, the SELECT yields the scores of the scheme
+    instead; `sqlanon measure --on-source` runs it. The parts count and verify are for a database
+    that sqlanon cannot reach: you run them there and save the answer in a file. Ends with exit
+    status 3 if the scheme falls short of what the policy requires, so that publishing it would
+    be refused.
     """
     if part == "count":
         _print(part, dialect, sqlanon.count_sql(policy, dialect=dialect), as_json)

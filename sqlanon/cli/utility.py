@@ -34,14 +34,14 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
     type=Whole(1),
     default=1000,
     show_default=True,
-    help="How many random COUNT queries are asked.",
+    help="The number of random COUNT queries.",
 )
 @click.option(
     "--seed",
     type=Whole(0),
     default=1,
     show_default=True,
-    help="The seed of everything random.",
+    help="The seed of all random numbers.",
 )
 @click.option(
     "--query",
@@ -54,15 +54,15 @@ EXAMPLE = "sqlanon utility policy.yml --scheme result.json --query 'SELECT AVG(a
     "files",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file of such queries, with semicolons between.",
+    help="A file of such queries, separated by semicolons.",
 )
-@click.option("--target", help="The column to predict; unless given, the policy's label.")
+@click.option("--target", help="The column to predict, by default the policy's label.")
 @click.option(
     "--model",
     type=click.Choice(MODELS),
     default=MODELS[0],
     show_default=True,
-    help="What predicts it.",
+    help="The model that predicts it.",
 )
 @json_option
 @may_show_values
@@ -77,13 +77,13 @@ def utility(
     model: str,
     as_json: bool,
 ) -> None:
-    """Measure what a release is worth in use: counts, your queries, predictions.
+    """Measure how useful a release is: counts, your queries, predictions.
 
-    Compares the release of a scheme, which is not built, with its source. Random COUNT queries
-    are estimated from the groups; your own queries run on a reconstruction, in which every
-    generalized cell has a value of its group; a model learns from the release to predict the
-    label, which needs the extra sqlanon[utility]. Ends with exit status 3 when the policy's
-    privacy requirement does not hold.
+    Compares the release of a scheme with its source, without building the release. Random COUNT
+    queries are estimated from the groups. Your own queries run on a reconstruction, in which
+    every generalized cell has a value of its group. A model learns from the release to predict
+    the label; this needs the extra sqlanon[utility]. Ends with exit status 3 if the scheme falls
+    short of the privacy that the policy requires.
     """
     from sqlanon.cli.output import console, print_utility
     from sqlanon.cli.progress import stages

@@ -42,7 +42,7 @@ class Output(StrEnum):
 
 
 class Unseen(StrEnum):
-    """What happens to rows with values that the scheme was not found on."""
+    """What happens to rows with values that the scheme has not seen."""
 
     ERROR = "error"
     LEAVE_OUT = "leave_out"

@@ -38,6 +38,13 @@ from sqlanon.render import render, render_text
 from sqlanon.wording import looked_in
 
 
+def counting_memory(*, threads: int) -> duckdb.DuckDBPyConnection:
+    """A new database in memory for counts of people: it writes nothing to the disk."""
+    connection = duckdb.connect(":memory:", config={"temp_directory": ""})
+    connection.execute(f"SET threads = {threads}")
+    return hide_progress_bar(connection)
+
+
 def hide_progress_bar(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Turns DuckDB's progress bar of a connection of our own off, and returns the connection.
 

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
 from sqlanon.domain import CutTree, Histogram, Ints
 from sqlanon.engines import Tracer
-from sqlanon.engines.duckdb import hide_progress_bar
+from sqlanon.engines.duckdb import counting_memory
 from sqlanon.engines.interrupts import keeping_interrupts
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.constraints import FewValues, judge_for
@@ -69,8 +68,7 @@ class BestCuts:
         self._judge = judge
         self.tracer = Tracer()
         self.queries = 0
-        self._connection = hide_progress_bar(duckdb.connect(":memory:"))
-        self._connection.execute(f"SET threads = {workers or os.cpu_count() or 1}")
+        self._connection = counting_memory(threads=workers or os.cpu_count() or 1)
 
     def close(self) -> None:
         """Lets the database go."""

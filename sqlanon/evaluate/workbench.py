@@ -16,7 +16,7 @@ import numpy as np
 
 from sqlanon.domain import Batch, Histogram, Tally
 from sqlanon.engines import Tracer
-from sqlanon.engines.duckdb import hide_progress_bar
+from sqlanon.engines.duckdb import counting_memory
 from sqlanon.engines.interrupts import keeping_interrupts
 from sqlanon.evaluate.answers import with_suppressible
 from sqlanon.evaluate.coding import Numbers
@@ -276,7 +276,7 @@ class Database:
     DROP = "DROP TABLE IF EXISTS {}"
 
     def __init__(self) -> None:
-        self.connection = hide_progress_bar(duckdb.connect(":memory:", config={"threads": 1}))
+        self.connection = counting_memory(threads=1)
         # The queries are written in the order they should run; planning would only cost time.
         self.connection.execute("PRAGMA disable_optimizer")
         self.parsed: dict[str, duckdb.Statement] = {}

@@ -113,7 +113,7 @@ class PublishSection(Section):
     unseen: Annotated[
         Unseen,
         about(
-            "What becomes of values that were not there when the scheme was found: an error, "
+            "What happens to values that were not there when the scheme was found: an error, "
             "their rows left out, or generalized as far as possible."
         ),
     ] = Unseen.ERROR
@@ -396,7 +396,7 @@ class PolicySection(Section):
         dict[str, ColumnSection],
         about("What each column is.", "columns, such as age: {role: quasi}", min_length=1),
     ]
-    others: Annotated[Others, about("What becomes of columns that are not named.")] = Others.REFUSE
+    others: Annotated[Others, about("What happens to columns that are not named.")] = Others.REFUSE
     subject: Annotated[str | None, about("The column that names the person a row is about.")] = None
     one_row_per_person: Annotated[Flag, about("Promises that every row is another person.")] = False
     privacy: Annotated[PrivacySection | None, ABOUT_PRIVACY] = None

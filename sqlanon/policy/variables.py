@@ -27,6 +27,7 @@ _DOLLAR = re.compile(r"\$(?:(\$)|\{([^}]*)\}?)?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"[^\W_]{4,}")
 _SCHEME = re.compile(r"^\w+(?=://)")
+_PASSWORD = re.compile(r"password=([^&\s]*)", re.IGNORECASE)
 _EXCERPT = 8  # characters of a key, such as a message that quotes a part of a statement shows
 
 
@@ -42,11 +43,16 @@ def is_secret(place: KeyPath) -> bool:
 
 @dataclass(frozen=True)
 class Secret:
-    """A value that no message may hold, nor any of its pieces; `shown` stands for it."""
+    """A value that no message may hold; `shown` stands for it.
+
+    pieces  parts of a key or password: nothing is shown of a message that holds one
+    words   other parts of an address, such as a host: they are replaced one by one
+    """
 
     shown: str
     value: str = field(repr=False)
     pieces: frozenset[str] = field(repr=False)
+    words: frozenset[str] = field(default=frozenset(), repr=False)
 
     def forms(self) -> Iterator[str]:
         """The ways in which the value may be spelled in a message."""
@@ -66,15 +72,19 @@ class Expansion:
     def hide(self, message: str) -> str:
         """The message without the secrets, each shown as it is written in the policy.
 
-        Where a piece of one would still be left over, as in a message that takes an address
-        apart, nothing of the message is shown.
+        Where a piece of a key or password would still be left over, as in a message that takes
+        an address apart, nothing of the message is shown.
         """
-        shown = {form: secret.shown for secret in self.secrets for form in secret.forms()}
+        shown = {word: secret.shown for secret in self.secrets for word in secret.words}
+        shown |= {form: secret.shown for secret in self.secrets for form in secret.forms()}
         if not shown:
             return message
-        # Short ones only where they stand alone, or they would be found in other words.
+        # Words and short values only where they stand alone: others have them as a part.
+        alone = {word for secret in self.secrets for word in secret.words}
         patterns = [
-            re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)"
+            rf"(?<![^\W_]){re.escape(form)}(?![^\W_])"
+            if len(form) <= 3 or form in alone
+            else re.escape(form)
             for form in sorted(shown, key=len, reverse=True)
         ]
         parts = re.split(f"({'|'.join(patterns)})", message)
@@ -121,17 +131,21 @@ def _secrets(
         return
     for name in names:
         value = environment[name]
-        yield Secret(f"${{{name}}}", value, frozenset(_words(value)))
+        pieces = frozenset(_WORD.findall(_passwords(value)))
+        engines = re.compile("|".join(map(re.escape, ENGINES)), re.IGNORECASE)
+        # What an engine is called is no secret, unless it is in a password.
+        words = frozenset(_WORD.findall(engines.sub(" ", _SCHEME.sub(" ", value))))
+        yield Secret(f"${{{name}}}", value, pieces, words - pieces)
 
 
-def _words(address: str) -> list[str]:
-    """The words of an address that no message may hold.
-
-    What an engine is called is no secret and may be in any message, unless it is in a password.
-    """
-    login, _, place = _SCHEME.sub(" ", address).rpartition("@")
-    engines = re.compile("|".join(map(re.escape, ENGINES)), re.IGNORECASE)
-    return _WORD.findall(f"{login} {engines.sub(' ', place)}")
+def _passwords(value: str) -> str:
+    """What may be a password in the value of a variable; all of it where it is no address."""
+    scheme = _SCHEME.match(value)
+    if scheme is None:
+        return f"{value} {unquote(value)}"
+    login = value[scheme.end() :].removeprefix("://").rpartition("@")[0]
+    found = [login.partition(":")[2], *_PASSWORD.findall(value)]
+    return " ".join([*found, *map(unquote, found)])
 
 
 def _written(document: Any) -> Iterator[tuple[KeyPath, str]]:

@@ -38,7 +38,7 @@ class KMap(Model):
     is_whole = at_least = monotone_by_subject = needs_population = True
     section = Annotated[Whole, Field(ge=1)]
     summary = "The least number of people of the population who fit a class; needs `population`."
-    options = (Option("k_map", None, "People of the population that fit every class.", int),)
+    options = (Option("k_map", None, "People of the population that must fit every class.", int),)
 
     @classmethod
     def bind(cls, given: int, column: object) -> KMap:

@@ -76,7 +76,7 @@ class DistinctDiversity(Model):
     section = LDiversitySection
     summary = "Several well-represented sensitive values in every class; several in a list."
     options = (
-        Option("l", "l", "Sensitive values in every class: l-diversity."),
+        Option("l", "l", "Least number of sensitive values in every class: l-diversity."),
         Option("l_kind", "kind", "How --l counts values; distinct unless given.", KINDS),
         Option("c", "c", "The c of recursive (c, l)-diversity."),
     )

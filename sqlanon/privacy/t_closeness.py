@@ -70,12 +70,12 @@ class Closeness(Model):
     section = TClosenessSection
     summary = "Sensitive values distributed as in the whole source; several in a list."
     options = (
-        Option("t", "t", "Greatest distance of a class from the whole: t-closeness."),
+        Option("t", "t", "Greatest distance of a class from the whole source: t-closeness."),
         Option(
             "distance",
             "distance",
-            "How far apart values are for --t. Unless given: by a --hierarchy, by the order of "
-            "numbers and dates, else equally.",
+            "How far apart values are for --t. By default: by the --hierarchy, else by the order "
+            "of numbers and dates, else equally.",
             tuple(Distance),
         ),
     )

@@ -91,6 +91,8 @@ def cautions(policy: Policy, source: Source, rows: int) -> Iterator[str]:
     problem = homogeneity_problem(policy)
     if problem is not None:
         yield f"publish will refuse this: {problem}"
+    if already := released_before(policy, source).strip():
+        yield already
     if source.histogram is None:
         yield from _column_cautions(policy, source, rows)
     else:

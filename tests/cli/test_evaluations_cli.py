@@ -55,6 +55,7 @@ def test_a_table_for_people(searched: Run) -> None:
     assert all(name in done.out for name in ("k_max", "nwp", "necd", "feasible"))
     assert "1.0000" in done.out
     assert done.out.splitlines()[-1].endswith("age: *; sex: *")
+    assert "no scheme" in searched("evaluations", "policy.yml", "--where", "k > 6").out
     assert "2 of 16 schemes" in searched("evaluations", "policy.yml", "--limit", "2").out
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.tree_oracle import node_of, regions
+from tree_oracle import node_of, regions
 
 from sqlanon.domain import Scheme, from_document, to_document
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain

@@ -13,6 +13,7 @@ from small_table import CSV, POLICY, SCHEME, changed, write_folder
 import sqlanon
 from sqlanon.counting import Origin
 from sqlanon.engines import Engine, open_engine
+from sqlanon.engines.duckdb import counting_memory
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.policy import parse_policy
 from sqlanon.release.pipeline import open_to_publish
@@ -102,3 +103,15 @@ def test_it_does_not_make_another_policy() -> None:
     with_memory = parse_policy(changed(memory=GIVEN))
     assert with_memory.fingerprint == parse_policy(POLICY).fingerprint
     assert with_memory.parts == parse_policy(POLICY).parts
+
+
+def test_counts_of_people_are_not_written_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB's own default is a folder .tmp where the process was started."""
+    monkeypatch.chdir(tmp_path)
+    with closing(counting_memory(threads=1)) as connection:
+        connection.execute("SET memory_limit = '20MB'")
+        with pytest.raises(duckdb.OutOfMemoryException):
+            connection.execute("CREATE TABLE wide AS SELECT md5(range::TEXT) FROM range(2000000)")
+    assert not list(tmp_path.iterdir())

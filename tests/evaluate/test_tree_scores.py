@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from reference.tree_oracle import greedy_regions, node_of, nwp, sizes
+from tree_oracle import greedy_regions, node_of, nwp, sizes
 
 import sqlanon
 from sqlanon.domain import Histogram

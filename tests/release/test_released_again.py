@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 from command_line import Run, message
 from small_table import changed, write_folder
 
@@ -68,3 +69,24 @@ def test_a_scheme_without_a_name(run: Run, folder: Path) -> None:
         assert said == (
             f"error: {text!r} names no scheme; give scheme.json, result.json or result.json#N"
         )
+
+
+def test_a_release_with_all_columns_is_noted(run: Run, folder: Path) -> None:
+    """Text columns whose labels are values again: nothing fails, so only a note can tell."""
+    document = {
+        "source": {"connection": "duckdb:///ware.duckdb", "table": "people"},
+        "columns": {"age": {"role": "quasi"}, "sex": {"role": "quasi"}},
+        "others": "drop",
+        "one_row_per_person": True,
+        "privacy": {"k": 2},
+        "publish": {"mode": "replace"},
+    }
+    with duckdb.connect(folder / "ware.duckdb") as connection:
+        connection.execute("ALTER TABLE people ALTER age TYPE VARCHAR")
+    (folder / "plain.yml").write_text(yaml.safe_dump(document))
+    for again in (False, True):
+        found = run("search", "plain.yml", "--output", f"{again}.json")
+        assert found.status == 0, found.err
+        done = run("publish", "plain.yml", "--scheme", f"{again}.json", "--yes")
+        assert done.status == 0, done.err
+        assert (ALREADY in done.err, ALREADY in found.out + found.err) == (again, again)

@@ -1,8 +1,9 @@
-"""Where regions may begin: at lines that say nothing of the people in the table.
+"""Where regions may begin.
 
-The ends of a region are released. A cut that follows the data would show where people are, so
-columns are cut at lines that are known without the data: every edge of a declared range; the
-borders of the hierarchy; in a column of numbers or dates without either, round values.
+The ends of a region are released, and a cut that follows the data would show where people are. So
+columns are cut at every edge of a declared range, at the borders of the hierarchy, and in a column
+of numbers or dates without either between round values. There the ends that are written are the
+observed values next to a line; declare a range to release lines that are known without the data.
 """
 
 from __future__ import annotations
