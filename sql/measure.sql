@@ -36,7 +36,7 @@ released AS (
   CROSS JOIN source_counts
   WHERE
     classes.people >= {{ k }}
-    OR sizes.rows_up_to * {{ limit_parts }} > {{ limit }} * source_counts.source_rows
+    OR sizes.rows_up_to * {{ limit_parts }} > {{ limit }} * {{ rows_in_limit | sql }}
 ),
 -- what the released classes add up to
 totals AS (

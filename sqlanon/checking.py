@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlanon.arguments import (
     optional,
@@ -42,13 +41,12 @@ from sqlanon.engines import (
     SUFFIXES,
     ArrowStream,
     Connection,
-    Kind,
     Source,
     file_address,
     is_connection,
-    is_csv,
     open_source,
     open_table,
+    written,
 )
 from sqlanon.errors import (
     ArgumentError,
@@ -245,37 +243,6 @@ def open_beside(
     found = open_source(file=given) if isinstance(given, str | Path) else open_source(data=given)
     stack.callback(found.engine.close)
     return written(found, given, quasi) if quasi else found
-
-
-def written(opened: Source, source: object, quasi: Sequence[str]) -> Source:
-    """Reads the quasi-identifiers of a CSV file in the source as they are written.
-
-    A reader of the file tells 1.0 from 1.00, so one class must not hold both. People and
-    sensitive values are compared by what they mean: counting one value as two would show a
-    table safer than it is.
-    """
-    if not isinstance(source, str | Path) or "://" in str(source) or not is_csv(source):
-        return opened
-    return _with_dates(opened.engine.as_written(opened, source, quasi), opened, quasi)
-
-
-def _with_dates(texts: Source, opened: Source, quasi: Sequence[str]) -> Source:
-    """Dates and times of a CSV file as such, because they have an order."""
-    moments = (Kind.DATE, Kind.TIMESTAMP)
-    types = {each.name: each.type for each in opened.columns if each.kind in moments}
-    columns = [exp.column(each.name, quoted=True) for each in texts.columns]
-    if not any(each.name in types and each.name not in quasi for each in columns):
-        return texts
-    read = [
-        exp.cast(each, exp.DataType.build(types[each.name], dialect=opened.engine.dialect)).as_(
-            each.name, quoted=True
-        )
-        if each.name in types and each.name not in quasi
-        else each
-        for each in columns
-    ]
-    relation = exp.select(*read).from_(texts.relation).subquery("source")
-    return Source(texts.engine, relation, texts.name, texts.engine.columns(relation))
 
 
 def _refuse_two_roles(quasi: Sequence[str], subject: str | None, sensitive: Sequence[str]) -> None:

@@ -258,13 +258,21 @@ class Measurer:
             )
         import pyarrow as pa
 
+        length = sum(-(-column.positions // 8) for column in self.space.columns)
         ours = self.workspace.query(
             f"SELECT run FROM run WHERE histogram = '{self.histogram.fingerprint}'"
         )
         runs, writings = set(ours["run"].to_pylist()), writings_of(self.policy)
         labels: dict[tuple[int, bytes], list[str | None]] = {}
 
-        def in_words(packed: bytes) -> dict[str, list[str | None]]:
+        def in_words(packed: object) -> dict[str, list[str | None]] | None:
+            if packed is None:
+                return None
+            if not isinstance(packed, bytes) or len(packed) != length:
+                raise EngineError(
+                    "Schemes in words need the column 'scheme' as it is in `evaluation`; what the "
+                    "query has there is no scheme."
+                )
             words = {}
             for j, (column, part) in enumerate(self.space.unpacked(packed)):
                 if (j, part.tobytes()) not in labels:

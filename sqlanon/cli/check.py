@@ -23,12 +23,11 @@ from sqlanon.checking import (
     open_checked,
     population_of,
     recheck,
-    written,
 )
 from sqlanon.cli.options import Whole, json_option, print_json, showing_values
 from sqlanon.cli.output import Grid, Row, console, plain
 from sqlanon.domain import format_label
-from sqlanon.engines import Source
+from sqlanon.engines import Source, written
 from sqlanon.errors import ArgumentError
 from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.privacy import keys

@@ -79,8 +79,12 @@ def evaluations(
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for JSON: the bits of the scheme as hexadecimal digits."""
-    return {**row, "scheme": row["scheme"].hex()}
+    """A row for JSON: the bits of the scheme as hexadecimal digits, and no infinity."""
+    from sqlanon.audit import finite
+
+    reached = row["reached"]
+    kept = None if reached is None else [finite(value) for value in reached]
+    return {**row, "scheme": row["scheme"].hex(), "reached": kept}
 
 
 def _show(rows: list[dict[str, Any]], total: int, *, words: bool) -> None:

@@ -142,7 +142,7 @@ def print_json(document: Any) -> None:
     """One document on standard output."""
     encoding = getattr(sys.stdout, "encoding", None) or ""  # there is none when it is closed
     escaped = "utf" not in encoding.lower()
-    click.echo(json.dumps(document, indent=2, ensure_ascii=escaped))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=escaped, allow_nan=False))
 
 
 def end(message: str, status: int) -> NoReturn:

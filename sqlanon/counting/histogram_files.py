@@ -19,7 +19,15 @@ from sqlglot import exp
 from sqlanon.counting.atom_sql import column, exact, interval_atom
 from sqlanon.counting.binding import Quasi
 from sqlanon.domain import IntervalDomain
-from sqlanon.engines import SUFFIXES, ColumnInfo, Kind, Source, open_source, parse_table
+from sqlanon.engines import (
+    SUFFIXES,
+    ColumnInfo,
+    Kind,
+    Source,
+    is_csv,
+    open_source,
+    parse_table,
+)
 from sqlanon.errors import DomainError, EngineError, PolicyError
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.render import query
@@ -56,6 +64,7 @@ def _as_counted(policy: Policy, found: Source) -> Source:
             f"{policy.origin}: source.histogram: {found.name} lacks the column {listed}; count "
             "again with the query that `sqlanon sql --part count` prints for this policy"
         )
+    _refuse_misread(found)
     source = repeated(found)
     mode = Path(found.name).stat().st_mode
     if os.name == "posix" and mode & 0o077:
@@ -70,8 +79,33 @@ def _as_counted(policy: Policy, found: Source) -> Source:
     return replace(source, columns=tuple(columns))
 
 
-def repeated(found: Source) -> Source:
-    """The rows that a histogram counted, without what was not counted of them."""
+def _refuse_misread(found: Source) -> None:
+    """Refuses a CSV file with fields that differ as texts and are read as one value."""
+    if not is_csv(found.name):
+        return
+    names = [info.name for info in found.columns]
+    texts = found.engine.as_written(found, found.name, names)
+    for name in names:
+        if _number_of_values(texts, name) != _number_of_values(found, name):
+            raise EngineError(
+                f"{found.name}: column {name!r} has texts that a CSV file cannot keep apart, such "
+                "as an empty text and NULL, or '10' and ' 10' as one number; save the answer as "
+                "Parquet, which keeps types"
+            )
+
+
+def _number_of_values(source: Source, name: str) -> int:
+    """How many different values a column has, with NULL."""
+    values = exp.select(column(name)).distinct().from_(source.relation.copy()).subquery("differing")
+    number = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(values)
+    return int(source.engine.fetch(number)["n"][0].as_py())
+
+
+def repeated(found: Source, names: Sequence[str] | None = None) -> Source:
+    """The rows that a histogram counted, without what was not counted of them.
+
+    No two rows of a histogram are alike in the columns `names`; unless given, in all.
+    """
     number = next((info for info in found.columns if info.name == ROWS), None)
     if number is None or number.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise EngineError(
@@ -86,8 +120,22 @@ def repeated(found: Source) -> Source:
     wrong = wrong.where(exp.or_(rows.is_(exp.null()), rows < 1))
     if found.engine.fetch(wrong)["n"][0].as_py():
         raise EngineError(f"{found.name}: {ROWS!r} is below 1 or missing in some rows; count again")
+    _refuse_twice(found, [info.name for info in columns] if names is None else names)
     select = query("repeated.sql", names=[info.name for info in columns], histogram=counted)
     return Source(found.engine, select.subquery("source"), found.name, columns, found.relation)
+
+
+def _refuse_twice(found: Source, names: Sequence[str]) -> None:
+    """Refuses a file with several rows for one tuple: no GROUP BY yields such."""
+    tuples = exp.select(*map(column, names)).from_(found.relation.copy())
+    tuples = tuples.group_by(*map(column, names)).having(exp.Count(this=exp.Star()) > 1)
+    number = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(tuples.subquery("twice"))
+    if several := found.engine.fetch(number)["n"][0].as_py():
+        listed = ", ".join(map(repr, names))
+        raise EngineError(
+            f"{found.name} has several rows for {several:,} of its combinations of {listed}; the "
+            "printed query yields one row for each: run it again, and save its answer once"
+        )
 
 
 def is_histogram(path: Path) -> bool:

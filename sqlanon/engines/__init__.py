@@ -61,3 +61,4 @@ from sqlanon.engines.registry import (
     source_folders,
 )
 from sqlanon.engines.tracer import LITERALS_LOG, Tracer
+from sqlanon.engines.written import written

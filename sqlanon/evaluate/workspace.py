@@ -130,6 +130,7 @@ class Workspace:
         self.note: str | None = None
         self._days = days
         self._lock = threading.RLock()
+        self._asking = threading.RLock()  # taken before the other, which it leaves to a search
         self._tracer = Tracer()
         self._runs: dict[int, dict[str, Any]] = {}
         self._pending: list[Stored] = []
@@ -213,6 +214,8 @@ class Workspace:
         """Keeps that a run used the measurement of another one."""
         with self._lock:
             self._recalled.append((run, measured_by, number))
+            if len(self._recalled) >= FLUSH_EVERY:
+                self.flush()
 
     def flush(self) -> None:
         """Writes what is new to the tables."""
@@ -271,28 +274,43 @@ class Workspace:
         The SQL is the user's. It can read these tables alone: files, network and Python's
         variables are out of its reach, and the transaction is for reading only.
         """
-        with self._lock:
-            self.flush()
-            try:
-                with self._connection.cursor() as cursor:
-                    if not self._has_view:
-                        cursor.execute(view_sql())
-                        self._has_view = True
-                    statements = cursor.extract_statements(sql)
-                    if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
-                        raise EngineError("A query of evaluations is one SELECT, nothing else.")
-                    cursor.execute("BEGIN TRANSACTION READ ONLY")
-                    with keeping_interrupts(), self._tracer.running(sql) as running:
-                        found: pa.Table = cursor.sql(sql).to_arrow_table()
-                        running.rows = len(found)
-                    return found
-            except duckdb.Error as error:
-                said = str(error).strip().split("\n\n")[0]
-                raise EngineError(f"The query of evaluations fails. {said}") from error
+        with self._asking:
+            with self._lock:
+                self.flush()
+                cursor = self._cursor()
+            return self._answer(cursor, sql)
+
+    def _answer(self, cursor: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+        try:
+            with cursor:
+                statements = cursor.extract_statements(sql)
+                if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+                    raise EngineError("A query of evaluations is one SELECT, nothing else.")
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                with keeping_interrupts(), self._tracer.running(sql) as running:
+                    found: pa.Table = cursor.sql(sql).to_arrow_table()
+                    running.rows = len(found)
+                return found
+        except duckdb.Error as error:
+            raise _refusal(error) from error
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own to the tables and the view, for the SQL of the user."""
+        try:
+            cursor = _closed_in(self._connection.cursor())
+            if not self._has_view:
+                cursor.execute(view_sql())
+                self._has_view = True
+        except duckdb.Error as error:
+            raise _refusal(error) from error
+        return cursor
 
     def close(self) -> None:
-        """Writes what is new and closes the tables; those in memory are gone."""
-        with self._lock:
+        """Writes what is new and closes the tables, after a query that still runs.
+
+        Those in memory are gone.
+        """
+        with self._asking, self._lock:
             try:
                 self.flush()
             finally:
@@ -591,6 +609,12 @@ def remove_own_folder(path: Path) -> list[Path]:
     ignores.unlink()
     folder.rmdir()
     return [folder]
+
+
+def _refusal(error: duckdb.Error) -> EngineError:
+    """What is wrong with a query of the user."""
+    said = str(error).strip().split("\n\n")[0]
+    return EngineError(f"The query of evaluations fails. {said}")
 
 
 def _reason(error: Exception) -> str:

@@ -40,6 +40,9 @@ _OF_TOTALS = (
     "uncovered",
 )  # fmt: skip
 
+MOST_PARTS = 10**6
+"""Times so many, the rows of any table are a number of 64 bits."""
+
 
 def measured_order(policy: Policy, source: Source, scheme: Scheme, k: int) -> Order:
     """What measuring a scheme with so many people in a class reads of a source."""
@@ -123,7 +126,9 @@ def compile_measurement(order: Order) -> exp.Query:
     shares = [(c, _share(c, loss)) for c, loss in zip(of_columns, losses.values(), strict=True)]
     counted = [exp.cast(loss, "double").as_(name, quoted=True) for name, loss in losses.items()]
     counted += [exp.column(name, quoted=True) for each in measures for name in each.measure_sums]
-    limit, limit_parts = Decimal(str(order.limit)).as_integer_ratio()
+    limit_parts, limit, rows_in_limit = _in_limit(
+        order.limit, of(tables["source_counts"], "source_rows")
+    )
     own = [each for each in _OF_CLASSES if label is not None or each != "minority"]
     select = query(
         "measure.sql",
@@ -139,6 +144,7 @@ def compile_measurement(order: Order) -> exp.Query:
         k=order.k,
         limit=limit,
         limit_parts=limit_parts,
+        rows_in_limit=rows_in_limit,
         sums={name: _or_zero(total) for name, total in sums.items()},
         counted=counted,
         scores={name: score for m in measures for name, score in m.measure_sql(shares).items()},
@@ -147,6 +153,26 @@ def compile_measurement(order: Order) -> exp.Query:
     for order_by in select.find_all(exp.Order):  # no size is NULL, so no database need place it
         order_by.set("expressions", [each.this for each in order_by.expressions])
     return with_lists(select, lists)
+
+
+def _in_limit(limit: float, rows: exp.Expr) -> tuple[int, int, exp.Expr]:
+    """Numbers a, b and c: n rows are within limit · rows where a · n is at most b · c.
+
+    Where the limit has so many digits that its parts of a row are too many for 64 bits, c is
+    limit · rows rounded down: three digits are multiplied at a time, from the last to the first.
+    That is exact for 10 ** 12 rows, also in floats.
+    """
+    share = Decimal(str(limit))
+    number, parts = share.as_integer_ratio()
+    if parts <= MOST_PARTS:
+        return parts, number, rows
+    digits = f"{share:f}".partition(".")[2]
+    within: exp.Expr = exp.Literal.number(0)
+    for place in reversed(range(0, len(digits), 3)):
+        piece = exp.Literal.number(int(digits[place : place + 3].ljust(3, "0")))
+        total = exp.paren(piece * rows.copy() + within)
+        within = exp.Floor(this=divided(total, exp.Literal.number("1000.0")))
+    return 1, 1, within
 
 
 def _free(wanted: str, taken: list[str]) -> str:

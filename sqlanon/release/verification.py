@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.audit import Audit, audit, reference_of
-from sqlanon.counting import repeated, tuples_query
+from sqlanon.counting import ROWS, repeated, tuples_query
 from sqlanon.domain import NOT_IN_SCHEME
-from sqlanon.engines import ArrowStream, Source, open_source, parse_table
+from sqlanon.engines import ArrowStream, Source, open_source, parse_table, written
 from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.files import write_text
 from sqlanon.policy import Policy
-from sqlanon.release.generalize import is_text
+from sqlanon.release.generalize import is_text, released
 from sqlanon.release.order import Order, refuse_homogeneity, stem_of
 from sqlanon.search import Solution
 from sqlanon.wording import counted
@@ -117,9 +119,12 @@ def verified(
     else:
         found, file = open_source(data=answer), None
     try:
-        rows = repeated(found)
-        for name in (*order.class_names, *(each.name for each in order.measured)):
-            rows.column(name)  # refuses another answer, naming the column
+        names = [*order.class_names, *(each.name for each in order.measured)]
+        for name in names:
+            found.column(name)  # refuses another answer, naming the column
+        texts = [each.name for each in order.measured if source.column(each.name).is_text]
+        read = written(found, answer, [*order.class_names, *texts])
+        rows = repeated(read, names)
         seen = audit(
             rows,
             order.class_names,
@@ -128,6 +133,7 @@ def verified(
             reference={n.name: reference_of(source, n.name, None) for n in order.measured},
         )
         unseen = _of_no_group(rows, order)
+        invented = list(_invented(found, read, order))
     finally:
         found.engine.close()
     suppressed = int(expected.scores["suppressed"] or 0)
@@ -144,6 +150,7 @@ def verified(
     ]
     if unseen:
         problems.append(f"{counted(unseen, 'row')} have values that belong to no group")
+    problems += invented
     if (seen.by_rows.total, seen.classes) != (wanted_rows, wanted_classes):
         problems.append(
             f"the release has {counted(seen.by_rows.total, 'row')} in "
@@ -199,6 +206,46 @@ def _of_no_group(rows: Source, order: Order) -> int:
     found = [exp.EQ(this=exp.column(name, quoted=True), expression=label) for name in texts]
     number = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.relation.copy())
     return int(rows.engine.fetch(number.where(exp.or_(*found)))["n"][0].as_py())
+
+
+def _invented(found: Source, read: Source, order: Order) -> Iterator[str]:
+    """The columns of an answer with values that are no labels of the scheme.
+
+    Texts are compared as they were `read`, other values as they were `found`.
+    """
+    texts = [item.name for item in order.generalized if is_text(item, order)]
+    for each in released(order):
+        is_label = each.name in texts
+        values, rows = _held(read if is_label else found, each.name)
+        labels = {_comparable(value) for value in (*each.values, NOT_IN_SCHEME)}
+        wrong = [
+            n for value, n in zip(values, rows, strict=True) if _comparable(value) not in labels
+        ]
+        if wrong:
+            yield (
+                f"column {each.name!r} holds {counted(len(wrong), 'value')} in "
+                f"{counted(sum(wrong), 'row')} that no group of the scheme has"
+            )
+
+
+def _held(answer: Source, name: str) -> tuple[list[Any], list[int]]:
+    """The values of a column of an answer, each with its rows in the release."""
+    value = exp.column(name, quoted=True)
+    rows = exp.cast(exp.Sum(this=exp.column(ROWS, quoted=True)), "bigint")
+    held = exp.select(value.as_("v", quoted=True), rows.as_("n", quoted=True))
+    found = answer.engine.fetch(held.from_(answer.relation.copy()).group_by(value.copy()))
+    return found["v"].to_pylist(), found["n"].to_pylist()
+
+
+def _comparable(value: object) -> object:
+    """Equal for equal values of a label and an answer, whose types a file may have changed."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else Decimal(repr(value))
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return dt.datetime(value.year, value.month, value.day)
+    return value
 
 
 def _sha256(path: Path) -> dict[str, str]:

@@ -6,6 +6,7 @@ finds and makes by itself on the same rows.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import logging
 import os
@@ -356,3 +357,145 @@ def test_a_table_that_can_be_reached_is_counted_by_the_same_query(tmp_path: Path
     again = policy("k", {"histogram": str(counts)})
     with sqlanon.load(document) as here, sqlanon.load(again) as there:
         assert here.histogram.fingerprint == there.histogram.fingerprint
+
+
+def codes(*values: Any) -> pa.Table:
+    """Three people of each of the first two values, and six of every other one."""
+    rows = [value for place, value in enumerate(values) for _ in range(3 if place < 2 else 6)]
+    return pa.table({"code": pa.array(rows), "age": pa.array([30] * len(rows), pa.int64())})
+
+
+def of_codes(file: Path, k: int = 5) -> dict[str, Any]:
+    return {
+        "source": {"histogram": str(file), "table": "people"},
+        "one_row_per_person": True,
+        "others": "drop",
+        "columns": {"code": {"role": "quasi"}, "age": {"role": "quasi"}},
+        "privacy": {"k": k},
+        "publish": {"to": "people_anon"},
+        "search": {"evaluations": 200},
+    }
+
+
+def save_csv(table: pa.Table, file: Path) -> None:
+    """As DuckDB and PostgreSQL export: NULL is an empty field, an empty text is quoted."""
+    with duckdb.connect() as connection:
+        connection.register("saved", table)
+        connection.execute(f"COPY (FROM saved) TO '{file}' (HEADER)")
+    file.chmod(0o600)
+
+
+READ_AS_ONE = {
+    "an empty text": ("", None, "x", "y"),
+    "a space": ("10", " 10", "7", "8"),
+    "decimals": ("1.0", "1.00", "7", "8"),
+    "dates": ("2020-01-02", "2020-1-2", "2020-01-03", "2020-01-04"),
+}
+
+
+@pytest.mark.parametrize("values", READ_AS_ONE.values(), ids=READ_AS_ONE)
+def test_texts_that_a_csv_file_joins_are_two_classes(
+    tmp_path: Path, values: tuple[Any, ...]
+) -> None:
+    """A reader of the table tells them apart, so two classes of 3 rows are none of 6."""
+    histogram, answer = tmp_path / "counts.parquet", tmp_path / "answer.csv"
+    warehouse = Warehouse("duckdb", codes(*values))
+    paste_count(warehouse, of_codes(histogram, k=3), histogram)
+    with sqlanon.load(of_codes(histogram, k=3)) as there:
+        scheme = there.search(seed=1)
+        warehouse.make(there.sql(scheme))
+        save_csv(warehouse.answer(there.sql(scheme, part="verify")), answer)
+        found = there.verify(scheme, answer)
+        assert (found.k, found.classes, found.problems) == (3, 4, ())
+    counts = tmp_path / "counts.csv"
+    save_csv(pyarrow.parquet.read_table(histogram), counts)
+    with pytest.raises(EngineError, match="column 'code' has texts that a CSV file cannot keep"):
+        sqlanon.load(of_codes(counts))
+
+
+def test_no_answer_has_a_tuple_twice(tmp_path: Path) -> None:
+    file, warehouse = tmp_path / "counts.parquet", Warehouse("duckdb", codes("x", "x", "y"))
+    paste_count(warehouse, of_codes(file), file)
+    halves = {"code": ["x", "y", "y"], "age": [30] * 3, "sqlanon_rows": [6, 3, 3]}
+    with sqlanon.load(of_codes(file)) as there:
+        found = there.search(seed=1)
+        save_csv(pa.table(halves), tmp_path / "answer.csv")
+        for answer in (pa.table(halves), tmp_path / "answer.csv"):
+            with pytest.raises(EngineError, match="several rows for 1 of its combinations of 'co"):
+                there.verify(found, answer)
+            with pytest.raises(EngineError, match="several rows"):  # whatever stands beside them
+                there.verify(found, pa.table(halves | {"row": [1, 2, 3]}))
+    pyarrow.parquet.write_table(pa.table(halves), file)
+    with pytest.raises(EngineError, match=r"counts\.parquet has several rows for 1"):
+        sqlanon.load(of_codes(file))
+
+
+def test_invented_values_are_not_certified(tmp_path: Path) -> None:
+    file, warehouse = tmp_path / "counts.parquet", Warehouse("duckdb", codes("x", "x", "y"))
+    paste_count(warehouse, of_codes(file), file)
+    invented = {"code": ["secret", "y"], "age": [30, 31], "sqlanon_rows": [6, 6]}
+    with sqlanon.load(of_codes(file)) as there:
+        found = there.search(seed=1)
+        save_csv(pa.table(invented), tmp_path / "answer.csv")
+        for answer in (pa.table(invented), tmp_path / "answer.csv"):
+            assert there.verify(found, answer).problems == (
+                "column 'code' holds 1 value in 6 rows that no group of the scheme has",
+                "column 'age' holds 1 value in 6 rows that no group of the scheme has",
+            )
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_csv_answer_is_as_good_as_the_rows(tmp_path: Path, name: str) -> None:
+    warehouse, file = Warehouse("duckdb", people()), tmp_path / "counts.parquet"
+    document = policy(name, {"histogram": str(file), "table": "people"})
+    paste_count(warehouse, document, file)
+    with sqlanon.load(document) as there:
+        found = there.search(seed=1)
+        warehouse.make(there.sql(found))
+        answer = warehouse.answer(there.sql(found, part="verify"))
+        save_csv(answer, tmp_path / "answer.csv")
+        of_file, of_rows = there.verify(found, tmp_path / "answer.csv"), there.verify(found, answer)
+    assert of_file.holds, of_file.problems
+    assert of_file.audit.to_dict() == of_rows.audit.to_dict()
+
+
+TYPED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a DATE": ("DATE '2020-01-01' + i::INT", {}),
+    "a TIMESTAMP": ("TIMESTAMP '2020-01-01 00:00:00' + INTERVAL 1 HOUR * i", {}),
+    "midnights": ("TIMESTAMP '2020-01-01 00:00:00' + INTERVAL 24 HOUR * i", {}),
+    "a DOUBLE": ("i / 10", {}),
+    "a DECIMAL": ("CAST(i / 10 AS DECIMAL(9, 2))", {}),
+    "a BOOLEAN": ("i % 2 = 0", {}),
+    "numbers as text": ("CAST(i AS TEXT)", {}),
+    "bounds of a DOUBLE": ("i / 10", {"range": [0, 0.8], "granularity": 0.1}),
+    "bounds of an INTEGER": ("i", {"range": [0, 8], "granularity": 2}),
+    "bounds of a DATE": (
+        "DATE '2020-01-01' + i::INT",
+        {"range": [dt.date(2020, 1, 1), dt.date(2020, 1, 9)], "granularity": 1},
+    ),
+    "bounds of a TIMESTAMP": (
+        "TIMESTAMP '2020-01-01 00:00:00' + INTERVAL 24 HOUR * i",
+        {"range": [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 9)], "granularity": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize(("value", "section"), TYPED.values(), ids=TYPED)
+def test_values_of_every_type_are_found_again(
+    tmp_path: Path, value: str, section: dict[str, Any]
+) -> None:
+    file = tmp_path / "counts.parquet"
+    with duckdb.connect() as connection:
+        made = f"SELECT {value} AS code, 30 AS age FROM range(8) AS t(i), range(5)"
+        warehouse = Warehouse("duckdb", connection.sql(made).to_arrow_table())
+    document = of_codes(file)
+    if section:
+        document["columns"]["code"] |= section | {"output": "bounds"}
+    paste_count(warehouse, document, file)
+    with sqlanon.load(document) as there:
+        found = there.search(seed=1)
+        warehouse.make(there.sql(found))
+        answer = warehouse.answer(there.sql(found, part="verify"))
+        save_csv(answer, tmp_path / "answer.csv")
+        for given in (answer, tmp_path / "answer.csv"):
+            assert there.verify(found, given).problems == ()

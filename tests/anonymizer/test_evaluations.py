@@ -141,6 +141,13 @@ def test_schemes_in_words(tmp_path: Path) -> None:
         assert set(words) == {"age", "job", "zip", "sex"}
         with pytest.raises(EngineError, match="need the column 'scheme'"):
             anonymizer.evaluations("SELECT run, k FROM evaluation", words=True)
+        for other in ("'abc'", "'abc'::BLOB", "k"):
+            with pytest.raises(EngineError, match="column 'scheme' as it is in `evaluation`"):
+                anonymizer.evaluations(f"SELECT run, {other} AS scheme FROM evaluation", words=True)
+        for nothing in ("NULL", "NULL::BLOB"):
+            ask = f"SELECT run, {nothing} AS scheme FROM evaluation LIMIT 1"
+            (row,) = anonymizer.evaluations(ask, words=True).to_pylist()
+            assert row["words"] is None
 
 
 def test_a_workspace_in_use_is_noted(tmp_path: Path) -> None:
@@ -151,3 +158,9 @@ def test_a_workspace_in_use_is_noted(tmp_path: Path) -> None:
         assert len(anonymizer.evaluations()) == result.evaluations["distinct"]
     notes = [note for note in result.notes if "measurements are kept in memory" in note]
     assert len(notes) == 1
+
+
+def test_no_variable_of_python_is_in_reach(tmp_path: Path) -> None:
+    with sqlanon.load(write_search_folder(tmp_path, {"method": "optimal"})) as anonymizer:
+        ask = "SELECT current_setting('python_enable_replacements') AS reach"
+        assert anonymizer.evaluations(ask)["reach"].to_pylist() == [False]

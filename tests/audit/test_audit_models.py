@@ -269,7 +269,7 @@ def test_products_beyond_64_bits() -> None:
     """Shares do not depend on the unit: a thousand million times as many people, the same."""
     source = open_source(data=pa.table({"a": [1, 1, 1, 2, 2], "v": [5, 7, 7, 5, 9]}))
     hierarchy = Hierarchy.from_rows([["5", "x", "*"], ["7", "x", "*"], ["9", "y", "*"]], "drawn")
-    small = Auditor(source, ["a"], None).profile("v", None, hierarchy)
+    small = Auditor(source, ["a"], None).profile(source.column("v"), None, hierarchy)
     large = replace(
         small, **{name: getattr(small, name) * 10**10 for name in ("whole", "counts", "people")}
     )

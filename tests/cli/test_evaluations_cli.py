@@ -95,3 +95,19 @@ def test_without_a_workspace(run: Run, tmp_path: Path) -> None:
     said = message(1, run("evaluations", "policy.yml"))
     assert "names no workspace" in said
     assert "--workspace FILE" in said
+
+
+def test_where_everything_is_left_out_json_has_no_infinity(run: Run, tmp_path: Path) -> None:
+    columns = changed()["columns"] | {"outcome": {"role": "sensitive"}}
+    document = changed(
+        search=AUTO,
+        workspace={"file": "work.duckdb"},
+        columns=columns,
+        privacy={"k": 100, "t_closeness": {"t": 0.9}},
+        suppression={"limit": 1.0},
+    )
+    write_folder(tmp_path, document)
+    assert run("search", "policy.yml", "-q").status == 3
+    printed = run("evaluations", "policy.yml", "--json").out
+    found = json.loads(printed, parse_constant=pytest.fail)
+    assert [None] in [row["reached"] for row in found if not row["classes"]]

@@ -302,11 +302,15 @@ def test_queries_that_change_something_are_refused(postgres: Database) -> None:
 
 
 def test_ctrl_c_stops_a_statement_and_leaves_the_connection(postgres: Database) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with engine_of(postgres) as engine:
         begun = time.perf_counter()
         threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            engine.run("SELECT pg_sleep(60)")
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                engine.run("SELECT pg_sleep(60)")
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert time.perf_counter() - begun < 10
         assert engine.fetch("SELECT 1 AS one").to_pylist() == [{"one": 1}]
 

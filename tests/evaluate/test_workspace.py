@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import duckdb
@@ -20,7 +21,7 @@ from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import EngineError
 from sqlanon.evaluate.evaluator import Effort, Evaluator
-from sqlanon.evaluate.workspace import Workspace, refuse_other_database
+from sqlanon.evaluate.workspace import FLUSH_EVERY, Basis, Workspace, refuse_other_database
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Suppression
 
@@ -292,3 +293,32 @@ def test_a_damaged_workspace_may_be_deleted(workspace: Path) -> None:
         f"Workspace {workspace} is damaged. It only keeps measurements: delete it, and they are "
         "made anew."
     )
+
+
+def test_a_query_holds_no_search_up_and_closing_waits_for_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, basis = Workspace(workspace), Basis("histogram", "", "demands")
+    answer = kept._answer
+    with ThreadPoolExecutor() as others:
+
+        def meanwhile(cursor: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+            assert others.submit(kept.count, basis).result(timeout=30) == 0
+            closing.append(others.submit(kept.close))
+            assert not wait(closing, timeout=0.1).done
+            return answer(cursor, sql)
+
+        closing: list = []
+        monkeypatch.setattr(kept, "_answer", meanwhile)
+        assert kept.query("SELECT count(*) AS n FROM run")["n"].to_pylist() == [0]
+        closing[0].result(timeout=30)
+
+
+def test_recalled_measurements_are_written_from_time_to_time() -> None:
+    with Workspace() as kept:
+        for number in range(FLUSH_EVERY - 1):
+            kept.recall(2, 1, number)
+        assert len(kept._recalled) == FLUSH_EVERY - 1
+        kept.recall(2, 1, FLUSH_EVERY)
+        assert not kept._recalled
+        assert kept.query("SELECT count(*) AS n FROM recalled")["n"].to_pylist() == [FLUSH_EVERY]

@@ -6,12 +6,17 @@ Expected answers are worked out by hand on the rows of small_recipes.PEOPLE.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from command_line import Run
@@ -22,12 +27,14 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon.domain.column import Column
+from sqlanon.domain.partition import Partition
+from sqlanon.domain.scheme import Scheme
 from sqlanon.engines import Kind
 from sqlanon.engines.protocol import ColumnInfo
 from sqlanon.errors import ArgumentError, CompileError
 from sqlanon.metrics import METRICS, Metric, Remaining, formula
 from sqlanon.release.compile import statement_text
-from sqlanon.release.measurement import compile_measurement, measurement_text
+from sqlanon.release.measurement import _in_limit, compile_measurement, measurement_text
 from sqlanon.release.order import Order
 
 ILLNESS = ColumnInfo("disease", "VARCHAR", Kind.TEXT, nullable=True)
@@ -189,3 +196,48 @@ def test_models_are_not_measured_on_the_source() -> None:
             anonymizer.measure(SCHEME, on_source=True)
         with pytest.raises(ArgumentError, match="one of release, measure"):
             anonymizer.sql(SCHEME, part="counts")
+
+
+LIMITS = [1 / 3, 0.33333333333333337, 0.12345678901234567, 0.07, 1e-7, 0.1 + 0.2, 1.0]
+MANY = [3, 2999, 3000, 12_345_678, 10**11 + 1]
+
+
+def run_of(dialect: str, request: pytest.FixtureRequest) -> Callable[[str], Any]:
+    if dialect == "postgres":
+        cursor = request.getfixturevalue("postgres").connect().cursor()
+        request.addfinalizer(cursor.connection.close)
+        request.addfinalizer(cursor.close)
+        return lambda text: cursor.execute(text).fetchone()
+    connection: Any = sqlite3.connect(":memory:") if dialect == "sqlite" else duckdb.connect()
+    request.addfinalizer(connection.close)
+    return lambda text: connection.execute(text).fetchone()
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_a_limit_of_many_digits_is_exact(dialect: str, request: pytest.FixtureRequest) -> None:
+    """More than floor(limit · rows) rows are above the limit, as Python's fractions say."""
+    run = run_of(dialect, request)
+    for limit, rows in product(LIMITS, MANY):
+        parts, times, most = _in_limit(limit, exp.column("n"))
+        table = exp.select(exp.cast(exp.convert(rows), "bigint").as_("n")).subquery("t")
+        fitting = math.floor(Fraction(str(limit)) * rows)
+        for number in (fitting - 1, fitting, fitting + 1):
+            above = exp.GT(
+                this=exp.cast(exp.convert(number), "bigint") * parts, expression=times * most.copy()
+            )
+            (found,) = run(exp.select(above).from_(table).sql(dialect))
+            assert bool(found) == (number > fitting), (limit, rows, number)
+
+
+def test_a_limit_of_many_digits_is_measured_on_the_source() -> None:
+    """Of 3,000 rows 999 may be left out: those of 333 classes of 3, and not those of 334."""
+    for small, suppressed in ((333, 999), (334, 0)):
+        ages = [i // 3 for i in range(3 * small)] + [1000] * (3000 - 3 * small)
+        document = {
+            "one_row_per_person": True, "others": "drop", "columns": {"age": {"role": "quasi"}},
+            "privacy": {"k": 5}, "suppression": {"limit": 0.3333333333333333},
+        }  # fmt: skip
+        with sqlanon.load(document, data=pa.table({"age": ages})) as anonymizer:
+            column = anonymizer.histogram.space.columns[0]
+            scheme = Scheme((column,), (Partition.from_bits(np.ones(column.size - 1, bool)),))
+            assert anonymizer.measure(scheme, on_source=True).scores["suppressed"] == suppressed
