@@ -16,7 +16,7 @@ from sqlanon.release.compile import (
 )
 from sqlanon.release.export import written_file
 from sqlanon.release.generalize import is_text, keeps_values, value_literal
-from sqlanon.release.measurement import compile_measurement, measured_order, measurement_text
+from sqlanon.release.measured_on_source import compile_measurement, measured_order, measurement_text
 from sqlanon.release.order import (
     Item,
     Order,

@@ -28,7 +28,7 @@ from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Suppression
 from sqlanon.release.compile import statement_text
-from sqlanon.release.measurement import compile_measurement
+from sqlanon.release.measured_on_source import compile_measurement
 from sqlanon.release.order import Order
 
 TABLES, SCHEMES = 125, 8

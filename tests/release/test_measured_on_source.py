@@ -34,7 +34,7 @@ from sqlanon.engines.protocol import ColumnInfo
 from sqlanon.errors import ArgumentError, CompileError
 from sqlanon.metrics import METRICS, Metric, Remaining, formula
 from sqlanon.release.compile import statement_text
-from sqlanon.release.measurement import _in_limit, compile_measurement, measurement_text
+from sqlanon.release.measured_on_source import _in_limit, compile_measurement, measurement_text
 from sqlanon.release.order import Order
 
 ILLNESS = ColumnInfo("disease", "VARCHAR", Kind.TEXT, nullable=True)
