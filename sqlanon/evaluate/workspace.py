@@ -380,8 +380,9 @@ class Workspace:
         ):
             connection.close()
             raise EngineError(
-                f"Workspace {path} was not made by this version of sqlanon. Give another file, or "
-                "delete this one: it only keeps measurements, and they are made anew."
+                f"Workspace {path} was not made by this version of sqlanon; it is left as it is. "
+                "Name a file that does not exist yet, or delete this one if another version of "
+                "sqlanon made it."
             )
         with _private_files():
             _create(connection)
