@@ -75,7 +75,7 @@ def test_columns_that_would_tell_who_it_is(tmp_path: Path, run: Run) -> None:
         ({"publish": {"to": "nowhere.released"}}, "There is no schema 'nowhere' for the table"),
         ({"publish": {"file": "no/such/folder.csv"}}, "there is no folder"),
         ({"publish": {"file": "out.xlsx"}}, "publish.file: found 'out.xlsx', expected a name"),
-        ({"publish": {"to": "a", "connection": "mysql://x"}}, "'mysql' in 'mysql://x'"),
+        ({"publish": {"to": "a", "connection": "mysql://x"}}, "'mysql' is not a known engine"),
         ({"columns": {"nane": {"role": "identifying"}}}, "column 'nane' is not in people; did you"),
         (
             {"columns": {"illness": {"role": "quasi"}}, "privacy": {"l_diversity": None}},
