@@ -57,7 +57,7 @@ from sqlanon.release.rows import (
 from sqlanon.render import query
 
 MOST_READ = 40
-"""A tree of more splits is written as a list: nobody reads a CASE of as many branches."""
+"""A tree with more splits is written as a list, because a longer CASE is hard to read."""
 REGIONS, SPLITS = "regions", "splits"
 
 

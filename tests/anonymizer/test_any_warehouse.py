@@ -343,7 +343,7 @@ def test_every_dialect_can_write_the_other_queries(tmp_path: Path) -> None:
 
 
 def test_a_table_that_can_be_reached_is_counted_by_the_same_query(tmp_path: Path) -> None:
-    """Texts are told apart exactly there, because their type is known."""
+    """Texts are compared exactly there, because their type is known."""
     file = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(people(), file)
     document = policy("k", {"file": str(file)})
@@ -397,7 +397,7 @@ READ_AS_ONE = {
 def test_texts_that_a_csv_file_joins_are_two_classes(
     tmp_path: Path, values: tuple[Any, ...]
 ) -> None:
-    """A reader of the table tells them apart, so two classes of 3 rows are none of 6."""
+    """A reader of the table sees two values, so these are two classes of 3 rows, not one of 6."""
     histogram, answer = tmp_path / "counts.parquet", tmp_path / "answer.csv"
     warehouse = Warehouse("duckdb", codes(*values))
     paste_count(warehouse, of_codes(histogram, k=3), histogram)
