@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NoReturn
@@ -15,6 +14,7 @@ from sqlanon.cli.options import (
     Seconds,
     Whole,
     Wholes,
+    end_where_it_fails,
     json_option,
     may_show_values,
     policy_argument,
@@ -35,7 +35,6 @@ from sqlanon.counting import files_of
 from sqlanon.documents import read_json
 from sqlanon.domain import Recoding, format_label
 from sqlanon.errors import SearchError
-from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.files import RESULT, Used, refuse_to_replace
 from sqlanon.policy import SearchSection
 from sqlanon.search import METHODS, SearchResult
@@ -192,13 +191,10 @@ def search(
     if not result.reproducible:
         click.echo(f"{ENDED[result.stopped]}: this is the best so far", err=True)
     if result.chosen is None:
-        click.echo(result.shortfall(), err=True)
-        if not written:
-            click.echo(KEPT.format(output=output), err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        also = [] if written else [KEPT.format(output=output)]
+        end_where_it_fails([result.shortfall(), *also])
     if missing := [str(k) for k, row in result.choices.items() if row is None]:
-        click.echo(f"No solution reaches k = {', '.join(missing)}.", err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails([f"No solution reaches k = {', '.join(missing)}."])
 
 
 def _refuse(option: str, methods: list[str], name: str) -> NoReturn:
