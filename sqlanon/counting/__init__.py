@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from sqlanon.counting.atom_sql import (
-    column,
-    counted_value,
-    exact,
-    told_apart,
-)
 from sqlanon.counting.binding import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
     Quasi,
+    SchemeLike,
+    StoredScheme,
     check_columns,
+    check_fit,
+    explaining_changes,
     find_hierarchy,
     generalized_of,
     misfit,
     models_of,
     quasis_of,
+    scheme_in,
     sensitive_hierarchies,
     writings_of,
 )
@@ -36,7 +35,6 @@ from sqlanon.counting.population import (
     count_population,
     people_of_population,
     population_of,
-    population_source,
 )
 from sqlanon.counting.sources import (
     Origin,
@@ -45,13 +43,7 @@ from sqlanon.counting.sources import (
     folders_of,
     open_lent_source,
     open_policy_source,
+    population_source,
     refuse_empty,
     refuse_workspace,
-)
-from sqlanon.counting.stored_schemes import (
-    SchemeLike,
-    StoredScheme,
-    check_fit,
-    explaining_changes,
-    scheme_in,
 )

@@ -62,4 +62,13 @@ from sqlanon.domain.scheme_json import (
     write_document,
 )
 from sqlanon.domain.space import Batch, Ids, PartitionTable, Space
-from sqlanon.domain.values import Value, format_value, literal, parse_value, sort_key
+from sqlanon.domain.values import (
+    Value,
+    counted_value,
+    exact,
+    format_value,
+    literal,
+    parse_value,
+    sort_key,
+    told_apart,
+)

@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines import duckdb_catalog
-from sqlanon.engines.duckdb_catalog import REMOTE, AttachedFile, Row, fold
+from sqlanon.engines.duckdb_catalog import REMOTE, AttachedFile, fold
 from sqlanon.engines.duckdb_errors import explain, explain_opening, refuse_other_files
 from sqlanon.engines.protocol import (
     COMPLETED,
@@ -27,6 +27,7 @@ from sqlanon.engines.protocol import (
     Engine,
     Kind,
     Opened,
+    Row,
     Source,
     SqlText,
     TableDetails,

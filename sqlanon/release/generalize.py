@@ -10,7 +10,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.counting import counted_value, exact
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     Cell,
@@ -23,7 +22,9 @@ from sqlanon.domain import (
     Unseen,
     Value,
     ValueDomain,
+    counted_value,
     decimal_digits,
+    exact,
     format_value,
     literal,
     marking_problems,

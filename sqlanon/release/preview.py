@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.audit import audit, column_findings, reference_of
-from sqlanon.counting import StoredScheme, column, misfit, refuse_empty
+from sqlanon.counting import StoredScheme, misfit, refuse_empty
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     WHOLE,
@@ -143,15 +143,15 @@ def _read(source: Source, names: list[str], subject: str | None, is_part: bool) 
     """The columns and the subject; where only a part of the values is read, the rest is NULL."""
     outputs: list[exp.Expr] = []
     for name in names:
-        value: exp.Expr = column(name)
+        value: exp.Expr = exp.column(name, quoted=True)
         if is_part and name != subject:
-            hashed = exp.MD5(this=exp.cast(column(name), "text"))
+            hashed = exp.MD5(this=exp.cast(value.copy(), "text"))
             digit = exp.Left(this=hashed, expression=exp.Literal.number(1))
             is_read = exp.EQ(this=digit, expression=exp.Literal.string("0"))
             value = exp.Case(ifs=[exp.If(this=is_read, true=value)])
         outputs.append(value.as_(name, quoted=True))
     if subject is not None and subject not in names:
-        outputs.append(column(subject))
+        outputs.append(exp.column(subject, quoted=True))
     return exp.select(*outputs).from_(source.relation.copy())
 
 
