@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity, Requirement, Satisfies
-from sqlanon.audit.auditor import Population, audit
-from sqlanon.audit.class_sizes import ClassSize, Risk
+from sqlanon.audit.audit_result import (
+    Audit,
+    CheckResult,
+    ClassSize,
+    KAnonymity,
+    Requirement,
+    Risk,
+    Satisfies,
+    Sensitive,
+    finite,
+    settled,
+)
+from sqlanon.audit.auditor import (
+    Listing,
+    Population,
+    Reference,
+    audit,
+    reference_of,
+    smallest_classes,
+)
 from sqlanon.audit.column_findings import (
     ColumnGroups,
     Finding,
@@ -13,7 +30,5 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over,
 )
-from sqlanon.audit.sensitive_values import Reference, Sensitive, finite, reference_of, settled
-from sqlanon.audit.smallest_classes import Listing, smallest_classes
 from sqlanon.audit.staged_release import Expected, Facts, Marked, verify_release
 from sqlanon.audit.table_hash import HASH_VERSION, HashVersion, table_hash

@@ -47,9 +47,8 @@ import numpy as np
 
 from sqlanon.documents import RESULT_FORMAT, SCHEME_FORMAT, read_json, version_of
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Column, Family, Partition
 from sqlanon.domain.cut_tree import ROOT, CutTree, Run
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, NoSolutionError, SchemeError

@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.audit.audit_result import Audit, AuditedModel
-from sqlanon.audit.class_sizes import (
+from sqlanon.audit.audit_result import (
+    Audit,
+    AuditedModel,
     ClassSize,
     Journalist,
+    Sensitive,
     Spread,
     Uniques,
     spread_of_people,
     spread_of_rows,
 )
 from sqlanon.audit.column_findings import Finding, FindingKind
-from sqlanon.audit.sensitive_values import Sensitive
 from sqlanon.domain.presentation import Mode
 from sqlanon.metrics.preference import Preference
 from sqlanon.privacy.k_map import KMap
