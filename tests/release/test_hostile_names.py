@@ -20,7 +20,7 @@ from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_engine, open_for_publishing
 from sqlanon.release.export import rewrite_database
 from sqlanon.release.order import Order, Pseudonym, Verbatim
-from sqlanon.release.target import type_changes
+from sqlanon.release.plan import type_changes
 
 HOSTILE = [
     "'; DROP TABLE canary; --",
