@@ -34,9 +34,8 @@ from sqlanon.engines import (
 from sqlanon.errors import EngineError, PolicyError, PublishError, UnknownOutcomeError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import certify, suppressed_rows
-from sqlanon.release.certificate.document import EarlierEntry
+from sqlanon.release.certificate import Certificate, EarlierEntry
+from sqlanon.release.certify import certify, suppressed_rows
 from sqlanon.release.export import Export, is_marked, rewrite_database, written_file
 from sqlanon.release.lists import filled, with_shown_groups
 from sqlanon.release.order import (

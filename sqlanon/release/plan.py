@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.counting import refuse_empty
 from sqlanon.domain import Mode
-from sqlanon.engines import Capabilities, ColumnInfo, Engine, Reads, TableDetails, spelled
-from sqlanon.errors import EngineError, PublishError
+from sqlanon.engines import Capabilities, ColumnInfo, Engine, Reads, Source, TableDetails, spelled
+from sqlanon.errors import (
+    DomainError,
+    EngineError,
+    HierarchyError,
+    PublishError,
+    SchemeError,
+    SqlanonError,
+    VerificationError,
+)
+from sqlanon.policy import Policy
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.release.generalize import SOURCE
 from sqlanon.release.lists import LoadedList, for_view, loaded_lists
@@ -580,3 +591,39 @@ def without_logs(remains: Sequence[str], logs: Sequence[Path]) -> tuple[str, ...
     """The same once the databases are closed, and those of their logs that are gone with that."""
     gone = [str(log) for log in logs if not log.exists()]
     return tuple(text for text in remains if not any(f" {log} " in text for log in gone))
+
+
+def released_before(policy: Policy, source: Source) -> str:
+    """What to add to a message where the source's rows were replaced by a release already."""
+    engine, table = source.engine, source.relation
+    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
+        return ""
+    try:
+        found = engine.details(engine.locate(table))
+    except EngineError:
+        return ""
+    if found is None or found.comment != RELEASE_COMMENT:
+        return ""
+    return (
+        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
+        "the policy says mode: replace. Load its original rows anew before you release it again."
+    )
+
+
+@contextmanager
+def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
+    """What fails on a source that is a release already, or has no rows, says so, once.
+
+    An empty CSV file has no types, only text, so what fails there is not the cause.
+    """
+    try:
+        try:
+            yield
+        except (DomainError, HierarchyError, SchemeError, VerificationError):
+            refuse_empty(source)
+            raise
+    except SqlanonError as error:
+        already = released_before(policy, source)
+        if not already or already in str(error):
+            raise
+        raise error.reworded(f"{error}{already}") from None

@@ -33,7 +33,7 @@ from sqlanon.privacy.delta_disclosure import DeltaDisclosure
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.certificate.document import ModelEntry
+from sqlanon.release.certificate import ModelEntry
 from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import MeasuredColumn, Order
 

@@ -14,7 +14,7 @@ from town_table import APART, GOOD, POLICY, tables
 
 import sqlanon
 from sqlanon.errors import CertificateError, EngineError, PublishError, SchemeError
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
 OWN: dict[str, Any] = {**POLICY, "source": {"table": "people"}}
 NAME = "released.certificate.json"

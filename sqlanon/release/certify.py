@@ -24,7 +24,7 @@ from sqlanon.domain import Cell, Generalized, Recoding, cell_text
 from sqlanon.engines import Engine
 from sqlanon.errors import CertificateError
 from sqlanon.metrics import ReleaseCounts, recounted
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
     BandEntry,
     ColumnEntry,
     Document,
@@ -48,8 +48,10 @@ from sqlanon.release.certificate.document import (
     SubgroupEntry,
     SuppressionEntry,
     Treatment,
+    band_ends,
+    is_hit,
 )
-from sqlanon.release.certificate.sentences import words_of
+from sqlanon.release.certificate_sentences import words_of
 from sqlanon.release.compile import compile_release, text_of
 from sqlanon.release.generalize import keeps_values
 from sqlanon.release.lists import with_named_lists
@@ -171,14 +173,7 @@ def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
     return {size: classes for size, classes in sizes.items() if classes}
 
 
-BANDS = (1, 2, 5, 10, 50, 200)
-"""Class sizes are shown in bands that begin at these multiples of the required k."""
-
 UNIQUE_BANDS = ((0.01, "under 1 %"), (0.1, "1 to 10 %"), (0.5, "10 to 50 %"))
-
-UNEVEN_SHARE, UNEVEN_FACTOR = 0.05, 2
-"""A label is hit by suppression if it loses this share of its rows and this multiple of what
-the whole table loses."""
 
 
 def certify(
@@ -424,12 +419,6 @@ def _journalist_of(audit: Audit) -> JournalistEntry | None:
     )
 
 
-def band_ends(required_k: int) -> Iterator[tuple[int, int | None]]:
-    """The least and the greatest class size of every band; the last one has no end."""
-    starts = [required_k * multiple for multiple in BANDS]
-    yield from zip(starts, [*(start - 1 for start in starts[1:]), None], strict=True)
-
-
 def bands_of(audit: Audit, required_k: int) -> Iterator[BandEntry]:
     """The bands that hold classes. Shares are in whole per cent: finer ones would show the
     size of a single class."""
@@ -467,12 +456,3 @@ def uneven_columns(
         return None
     hit = [each.column for each in subgroups if is_hit(each.left_out, each.rows, left_out, rows)]
     return tuple(dict.fromkeys(hit))
-
-
-def is_hit(left_out: int, rows: int, all_left_out: int, all_rows: int) -> bool:
-    """Whether suppression hits a label harder than the table: see UNEVEN_SHARE."""
-    return (
-        left_out > 0
-        and left_out >= UNEVEN_SHARE * rows
-        and left_out * all_rows >= UNEVEN_FACTOR * all_left_out * rows
-    )

@@ -31,9 +31,8 @@ from sqlanon.privacy.k_map import KMap
 from sqlanon.privacy.l_diversity import DistinctDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import finished, privacy_entry, uneven_columns
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
+    Certificate,
     ColumnEntry,
     Document,
     EarlierEntry,
@@ -50,6 +49,7 @@ from sqlanon.release.certificate.document import (
     SuppressionEntry,
     Treatment,
 )
+from sqlanon.release.certify import finished, privacy_entry, uneven_columns
 
 CANARY = "zq7canary"
 TIME = dt.datetime(2026, 11, 16, 11, 4, 14, tzinfo=dt.UTC)
