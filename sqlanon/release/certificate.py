@@ -1,4 +1,9 @@
-"""A certificate: what accompanies a published release."""
+"""A certificate: a JSON file and a page that accompany a release, each in two forms.
+
+The internal form has every key. The shareable form has those that are marked `Shared`, so a new
+key stays inside unless it is marked on purpose. The page is one HTML document without scripts or
+anything from elsewhere.
+"""
 
 from __future__ import annotations
 
