@@ -8,7 +8,6 @@ from sqlanon.audit.audit_result import (
     ClassSize,
     KAnonymity,
     Requirement,
-    Risk,
     Satisfies,
     Sensitive,
     finite,
@@ -24,8 +23,6 @@ from sqlanon.audit.auditor import (
 )
 from sqlanon.audit.column_findings import (
     ColumnGroups,
-    Finding,
-    HeldValues,
     column_findings,
     held_values,
     rows_unique_over,

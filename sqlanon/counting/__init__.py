@@ -5,13 +5,11 @@ from __future__ import annotations
 from sqlanon.counting.binding import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
-    Quasi,
     SchemeLike,
     StoredScheme,
     check_columns,
     check_fit,
     explaining_changes,
-    find_hierarchy,
     generalized_of,
     misfit,
     models_of,
@@ -25,14 +23,11 @@ from sqlanon.counting.histogram_files import (
     ROWS,
     count_query,
     is_histogram,
-    modelled_columns,
     repeated,
     table_elsewhere,
     tuples_query,
 )
 from sqlanon.counting.population import (
-    Reach,
-    count_population,
     people_of_population,
     population_of,
 )

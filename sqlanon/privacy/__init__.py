@@ -22,7 +22,6 @@ from sqlanon.privacy.model import (
     Figure,
     ForColumns,
     Model,
-    Option,
     PrivacySection,
     Reached,
     Released,
