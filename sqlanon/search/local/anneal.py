@@ -25,7 +25,7 @@ import numpy as np
 
 from sqlanon.domain import Bits, Space
 from sqlanon.metrics import Floats, Ints, Scores
-from sqlanon.search.fronts import join, take
+from sqlanon.search.fronts import join
 from sqlanon.search.local.polish import RankedScheme, never, place_of
 from sqlanon.search.local.screen import Infeasible, Prices, is_near, least_ach, packed, refines_any
 from sqlanon.search.problem import Problem
@@ -91,7 +91,7 @@ def anneal(
 class _Chains:
     """Where the walks are, and what is known of changes before they are scored.
 
-    best   the best place that a walk has come to
+    best   the best place that a walk has come to or passed by
     moved  how many walks took a change the last time
     steps  changes drawn so far, by all walks together
     """
@@ -191,9 +191,8 @@ class _Chains:
         self._suppressed[walk] = np.maximum(scores.nwp[taken] - self._nwp[walk], 0.0)
         for number, made in zip(walk.tolist(), rows[taken], strict=True):
             self._near[number] = self._infeasible.near(made)
-        if len(taken):
-            found = place_of(problem, bits[taken], take(scores, taken))
-            self.best = min(self.best, found, key=lambda place: place.rank)
+        found = place_of(problem, bits, scores)
+        self.best = min(self.best, found, key=lambda place: place.rank)
         return taken
 
     def _learn(self, infeasible: Bits) -> None:
