@@ -5,7 +5,8 @@ it and a better one may all be worse. Here a change may raise a scheme's value b
 amount whose mean, a share of the value, sinks from HOT to COLD, or is more where hardly any
 walk moves. That amount is drawn before a
 change is scored: a change whose bound is beyond it, or that is known to be infeasible, costs
-no query. Some changes are drawn ahead and scored together; a walk takes the first it may.
+no query. Some changes are drawn ahead and scored together; a walk takes the first it may. The
+answer is the best of all that were scored, whether or not a walk went there.
 
 The walks go side by side, so that a query has enough to do, and halfway the worse half of them
 goes on from where the better half is (Aldous & Vazirani, "Go with the winners", 1994). Done more
