@@ -32,7 +32,7 @@ from sqlanon.domain import Histogram
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import hide_progress_bar
 from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.errors import EngineError
 from sqlanon.metrics import (
     METRICS,

@@ -26,10 +26,9 @@ from runs import Search, answer, problem_of, rank
 
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
