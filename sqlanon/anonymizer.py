@@ -63,8 +63,14 @@ from sqlanon.release import (
     text_of,
 )
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
-from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
-from sqlanon.tree_searching import refuse_method, search_trees
+from sqlanon.searching import (
+    SearchRun,
+    refuse_method,
+    search_trees,
+    start_walk,
+    walked,
+    wanted_k,
+)
 from sqlanon.wording import brief_list
 
 if TYPE_CHECKING:

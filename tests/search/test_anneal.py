@@ -48,6 +48,22 @@ def test_the_same_numbers_give_the_same_walk() -> None:
     assert (a.bits == b.bits).all()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_that_was_scored_is_better_than_the_answer(seed: int) -> None:
+    """A walk takes the first change it may, so that better ones scored with it pass by."""
+    with problem_of(random_histogram(seed), 3, AIM, 1) as problem:
+        start, scored = hidden(problem), []
+        score = problem.evaluate
+
+        def noting(batch: Batch) -> Scores:
+            scored.append(bits_of(batch))
+            return score(batch)
+
+        noted = replace(problem, evaluate=noting)
+        found = anneal(noted, [start], 200, np.random.default_rng(seed))
+        assert found.rank == best_of(problem, np.concatenate([start.bits[None], *scored])).rank
+
+
 def test_an_infeasible_scheme_stays() -> None:
     with problem_of(random_histogram(2), 1_000, AIM, 1) as problem:
         start = hidden(problem)
