@@ -8,6 +8,7 @@ from sqlanon.engines.column_types import (
     folds_case,
     has_nanoseconds,
     has_time_zone,
+    is_spelled_once,
     is_text_once_released,
     is_text_type,
     released_type,
