@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.counting import exact
-from sqlanon.domain import Generalized, RowOrder, Unseen
+from sqlanon.domain import Generalized, RowOrder, Unseen, exact
 from sqlanon.engines import is_spelled_once, is_text_once_released
 from sqlanon.errors import CompileError, UncoveredValueError
 from sqlanon.release.generalize import (
