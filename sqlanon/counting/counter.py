@@ -385,8 +385,8 @@ def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encod
 
 def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
     """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
-    # As fetched.dictionary_encode(), which imports pyarrow.compute: wrapping all functions of
-    # Arrow takes longer than counting a small table.
+    # Not pyarrow.compute.call_function, nor fetched.dictionary_encode(), which imports that module:
+    # it wraps every function of Arrow, 30 ms (python -X importtime), more than a small table takes.
     array = call_function("dictionary_encode", [fetched]).combine_chunks()
     indices = numbers_of(array.indices, null=-1).astype(np.int32)
     try:

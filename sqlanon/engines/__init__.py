@@ -25,6 +25,7 @@ from sqlanon.engines.protocol import (
     has_time_zone,
     held,
     insert_rows,
+    is_spelled_once,
     is_text_once_released,
     is_text_type,
     numbers_of,

@@ -42,12 +42,21 @@ if TYPE_CHECKING:
 
 
 _TEXTS = ("VARCHAR", "TEXT", "STRING")
+_SPELLED_ONCE = re.compile(
+    r"BOOLEAN|DATE|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|TIMESTAMP|DECIMAL\(.*\)|ENUM\(.*\)|VARCHAR",
+    re.IGNORECASE | re.DOTALL,
+)
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
 
 
 def is_text_type(type_: str) -> bool:
     """Whether values are texts without a cast."""
     return type_.upper().startswith(_TEXTS)
+
+
+def is_spelled_once(type_: str) -> bool:
+    """Whether equal values are the same, as 0.0 and -0.0, or a month and thirty days, are not."""
+    return _SPELLED_ONCE.fullmatch(type_) is not None
 
 
 def folds_case(type_: str) -> bool:
