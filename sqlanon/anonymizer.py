@@ -436,7 +436,7 @@ class Anonymizer:
 
         `answer` is what the query of `sql(scheme, part="verify")` yielded there: a CSV or Parquet
         file, or the rows. k and every model are recounted from it, and the number of rows and
-        classes is compared with what the count of the source foretells.
+        classes is compared with what the count of the source expects.
         """
         from sqlanon.release.verification import verified
 

@@ -336,7 +336,7 @@ def _read_cuts(column: Column, entry: Mapping[str, Any], where: str) -> Partitio
     domain = column.domain
     if not domain.is_sorted:
         raise SchemeError(f"{where}: cuts need an ordered column; write groups or a level")
-    atoms = {sort_key(v): i for i, v in enumerate(domain.left_ends)}
+    atoms = _codes(column)
     positions = set()
     for raw in entry["cuts"]:
         atom = atoms.get(sort_key(_value(raw, column, where)))
@@ -376,7 +376,7 @@ def _read_runs(column: Column, entry: Mapping[str, Any], where: str) -> Partitio
             f"{where}: the values of the column or their hierarchy have changed since the scheme "
             "was written, so its runs may mean something else; search again"
         )
-    codes = {sort_key(value): atom for atom, value in enumerate(domain.left_ends)}
+    codes = _codes(column)
     starts: list[int] = []
     levels: list[int] = []
     for run in entry["runs"]:
@@ -469,9 +469,9 @@ def read_result(reference: str | Path) -> Mapping[str, Any] | None:
 def solution_in(reference: str | Path) -> Mapping[str, Any]:
     """The solution that a reference names, with its scores; empty for a scheme file."""
     result = read_result(reference)
-    if result is None:
-        return {}
-    return _solution(result, split_reference(reference)[1], str(reference))
+    return (
+        {} if result is None else _solution(result, split_reference(reference)[1], str(reference))
+    )
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str]:
@@ -639,7 +639,7 @@ def _position(
     if condition == "<":
         if not domain.is_sorted:
             raise SchemeError(f"{where}: column {column.name!r} has no order; list values with in")
-        at = codes.get(sort_key(_parsed(value, column, where)))
+        at = codes.get(sort_key(_value(value, column, f"{where}: column {column.name!r}")))
         if at is None:
             near = ", ".join(format_value(v) for v in domain.left_ends[1:6])
             raise SchemeError(
@@ -651,7 +651,7 @@ def _position(
         raise SchemeError(f"{where}: {condition} needs a list of values")
     atoms = []
     for each in value:
-        atom = codes.get(sort_key(_parsed(each, column, where)))
+        atom = codes.get(sort_key(_value(each, column, f"{where}: column {column.name!r}")))
         if atom is None:
             raise SchemeError(f"{where}: {each!r} is not in the domain of {column.name!r}")
         atoms.append(atom)
@@ -663,13 +663,6 @@ def _position(
             f"are in the order of the hierarchy {_spelled(column, start, stop)}"
         )
     return at
-
-
-def _parsed(raw: Any, column: Column, where: str) -> Value:
-    try:
-        return parse_value(raw, column.domain.kind)
-    except DomainError as error:
-        raise SchemeError(f"{where}: column {column.name!r}: {error}") from None
 
 
 def _spelled(column: Column, start: int, stop: int, most: int = 8) -> str:

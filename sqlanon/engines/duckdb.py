@@ -989,15 +989,11 @@ def _call(function: str, pattern: str, options: Options) -> exp.Expr:
 
 def _refuse_twins(names: Sequence[str], what: str) -> None:
     """DuckDB ignores case in names and renames all but the first of equal ones."""
-    for twins in _twins(names):
-        listed = " and ".join(repr(name) for name in twins)
-        raise EngineError(
-            f"{what} has columns that DuckDB cannot tell apart: {listed}. Rename all but one."
-        )
-
-
-def _twins(names: Iterable[str]) -> list[list[str]]:
     by_lower: dict[str, list[str]] = {}
     for name in names:
         by_lower.setdefault(name.lower(), []).append(name)
-    return [same for same in by_lower.values() if len(same) > 1]
+    if twins := next((same for same in by_lower.values() if len(same) > 1), None):
+        listed = " and ".join(map(repr, twins))
+        raise EngineError(
+            f"{what} has columns that DuckDB cannot tell apart: {listed}. Rename all but one."
+        )

@@ -320,17 +320,16 @@ def written(opened: Source, source: object, names: Collection[str]) -> Source:
 
 def _with_dates(texts: Source, opened: Source, names: Collection[str]) -> Source:
     """Dates and times of a CSV file as such, because they have an order."""
-    moments = (Kind.DATE, Kind.TIMESTAMP)
-    types = {each.name: each.type for each in opened.columns if each.kind in moments}
-    columns = [exp.column(each.name, quoted=True) for each in texts.columns]
-    if not any(each.name in types and each.name not in names for each in columns):
+    types = {
+        each.name: exp.DataType.build(each.type, dialect=opened.engine.dialect)
+        for each in opened.columns
+        if each.kind in (Kind.DATE, Kind.TIMESTAMP) and each.name not in names
+    }
+    if not types:
         return texts
+    columns = [exp.column(each.name, quoted=True) for each in texts.columns]
     read = [
-        exp.cast(each, exp.DataType.build(types[each.name], dialect=opened.engine.dialect)).as_(
-            each.name, quoted=True
-        )
-        if each.name in types and each.name not in names
-        else each
+        exp.cast(each, types[each.name]).as_(each.name, quoted=True) if each.name in types else each
         for each in columns
     ]
     relation = exp.select(*read).from_(texts.relation).subquery("source")

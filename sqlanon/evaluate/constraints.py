@@ -36,7 +36,7 @@ MOST_COUNTS = 128
 lists those that it holds."""
 
 
-class Judge(Protocol):
+class Constraints(Protocol):
     """Queries the classes of a batch of schemes, and which of these are bad.
 
     `read` returns the classes by candidate, badness and size, and with is_class = 1 each class
@@ -57,7 +57,9 @@ class Judge(Protocol):
     ) -> dict[str, Ints]: ...
 
 
-def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
+def constraints_for(
+    histogram: Histogram, demands: Demands, label: str | None
+) -> Constraints | None:
     """Builds the SQL that checks privacy models for every class; None without models."""
     if not demands.models:
         return None

@@ -63,9 +63,6 @@ class AlphaAnonymity(Model):
     def audited(self, a: AuditedColumn) -> Floats:
         return a.largest(a.counts / a.people[a.of_class])
 
-    def describe(self) -> str:
-        return f"alpha = {self.alpha:g} on {self.column!r}"
-
     def promise(self, reached: float | None) -> str:
         return (
             f"In no group do more than {percent(self.alpha)} of the people share one value of "

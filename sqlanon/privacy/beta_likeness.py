@@ -67,9 +67,6 @@ class BetaLikeness(Model):
         """Only values in the class are needed: their largest gain is at least 0."""
         return a.largest(divided(a.excess, a.expected))
 
-    def describe(self) -> str:
-        return f"beta = {self.beta:g} on {self.column!r}"
-
     def promise(self, reached: float | None) -> str:
         return (
             f"No group makes a value of {self.column} likelier than in the whole source by more "

@@ -77,9 +77,6 @@ class DeltaDisclosure(Model):
         is_complete = a.summed(known.astype(np.int64)) == np.count_nonzero(a.whole)
         return np.where(is_complete, a.largest(np.abs(logarithms)), np.inf)
 
-    def describe(self) -> str:
-        return f"delta = {self.delta:g} on {self.column!r}"
-
     def promise(self, reached: float | None) -> str:
         return (
             f"Every value of {self.column} occurs in every group, with a share that differs from "

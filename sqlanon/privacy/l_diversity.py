@@ -149,9 +149,6 @@ class EntropyDiversity(Model):
         shares = a.counts / a.n[a.of_class]
         return np.asarray(np.exp(-a.summed(shares * np.log(shares))))
 
-    def describe(self) -> str:
-        return f"entropy l = {self.l:g} on {self.column!r}"
-
     def promise(self, reached: float | None) -> str:
         return (
             f"The values of {self.column} are as mixed in every group as {figure(self.l)} equally "

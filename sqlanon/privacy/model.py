@@ -192,9 +192,9 @@ class Model(ABC):
     def audited(self, a: AuditedColumn) -> Floats:
         """The formula of audits: what each class of a table reaches. There is a class."""
 
-    @abstractmethod
     def describe(self) -> str:
         """Describes the requirement for messages and tables."""
+        return f"{self.symbol} = {self.bound:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         """The certificate's sentence about every group; None hides the number `reached`."""

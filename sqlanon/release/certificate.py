@@ -498,10 +498,14 @@ def render_page(document: Document) -> str:
             internal=internal,
             columns=[(column, *_became(column)) for column in document.columns],
             labels=_labels(internal) if internal else [],
-            models=list(_models(document)),
+            models=[(each.required, _reached(each, document)) for each in document.privacy.models],
             sensitive=[(each, _worst(each)) for each in document.privacy.sensitive],
             bands=list(_bands(document)),
-            losses=list(_losses(document)),
+            losses=[
+                Bar(each.name, each.loss, (percent(each.loss),))
+                for each in document.columns
+                if each.loss is not None
+            ],
             sizes=internal.privacy.sizes[:MOST_SIZES] if internal else (),
             scores=list(_scores(document)),
             subgroups=hit[:MOST_SUBGROUPS],
@@ -550,23 +554,19 @@ def _labels(document: Document) -> list[tuple[str, str]]:
 
 def _bands(document: Document) -> Iterator[Bar]:
     """All bands up to the largest class, those without classes too."""
-    privacy = document.privacy
+    privacy, internal = document.privacy, not document.is_shareable
     found = {band.least: band for band in privacy.bands}
-    inside = () if document.is_shareable else document.privacy.bands
-    exact = {band.least: band for band in inside}
     for least, most in band_ends(privacy.required_k):
         if least > privacy.largest:
             return
-        name = _size_range(least, most)
-        if least not in found:
-            yield Bar(name, 0.0, ("0 %", "–", "–") if exact else ("0 %",))
-        elif least in exact:
-            band = exact[least]
+        name, band = _size_range(least, most), found.get(least)
+        if band is None:
+            yield Bar(name, 0.0, ("0 %", "–", "–") if internal else ("0 %",))
+        elif internal:
             share = band.rows / document.release.rows
             yield Bar(name, share, (percent(share), f"{band.classes:,}", f"{band.rows:,}"))
         else:
-            share = found[least].share
-            yield Bar(name, share, (percent(share) if share else "under 1 %",))
+            yield Bar(name, band.share, (percent(band.share) if band.share else "under 1 %",))
 
 
 def _size_range(least: int, most: int | None) -> str:
@@ -575,11 +575,10 @@ def _size_range(least: int, most: int | None) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _models(document: Document) -> Iterator[tuple[str, str]]:
-    """What is required beyond k, and the number that the recount found."""
-    for model in document.privacy.models:
-        counted = model.reached if document.is_shareable else model.counted
-        yield model.required, "holds" if counted is None else figure(counted)
+def _reached(model: ModelEntry, document: Document) -> str:
+    """The number that the recount found of a model that is required beyond k."""
+    counted = model.reached if document.is_shareable else model.counted
+    return "holds" if counted is None else figure(counted)
 
 
 def _worst(worst: SensitiveEntry) -> list[tuple[str, str]]:
@@ -590,12 +589,6 @@ def _worst(worst: SensitiveEntry) -> list[tuple[str, str]]:
         for name, title in WORST.items()
         if stated.get(name) is not None
     ]
-
-
-def _losses(document: Document) -> Iterator[Bar]:
-    for column in document.columns:
-        if column.loss is not None:
-            yield Bar(column.name, column.loss, (percent(column.loss),))
 
 
 def _scores(document: Document) -> Iterator[tuple[str, str, str]]:
@@ -746,18 +739,17 @@ def _parsed(text: str, origin: str) -> Certificate:
         for path, is_there in document.misplaced(shareable=document.is_shareable):
             what = "is not a key of the shareable form" if is_there else "is missing"
             raise CertificateError(f"{origin}: {path}: {what}")
+    missing = ""
     if not any(column.released_as for column in document.columns):
-        raise _fits_nothing(origin, "columns", "lists no released column")
-    if not document.privacy.quasi:
-        raise _fits_nothing(origin, "privacy.quasi", "lists no quasi-identifier")
+        missing = "columns: lists no released column"
+    elif not document.privacy.quasi:
+        missing = "privacy.quasi: lists no quasi-identifier"
+    if missing:
+        raise CertificateError(
+            f"{origin}: {missing}, so this is the certificate of no release; take the file that "
+            "`sqlanon publish` wrote"
+        )
     intact = None if document.digest is None else document.digest == digest_of(content)
     if intact and found < VERSION:  # what is written again is of the newest version
         document = document.sealed()
     return Certificate(document, intact)
-
-
-def _fits_nothing(origin: str, key: str, what: str) -> CertificateError:
-    return CertificateError(
-        f"{origin}: {key}: {what}, so this is the certificate of no release; take the file that "
-        "`sqlanon publish` wrote"
-    )

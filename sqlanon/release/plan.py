@@ -239,9 +239,9 @@ class ReleasePlan:
         its source are replaced already; a comment of the user's own is worth more than that.
         """
         former, target = self.former, self.target
-        steps: list[str] = []
         if not self.can.comments:
-            return steps
+            return []
+        steps = []
         text = None if former is None else former.comment
         mode = self.order.mode
         if mode is Mode.TABLE or (mode is Mode.REPLACE and text is None):
@@ -250,9 +250,12 @@ class ReleasePlan:
             steps.append(self._text(template, table=target, text=text))
         if former is None:
             return steps
-        for column, text in _column_comments(former, self.released_names):
-            steps.append(self._text(_COMMENT_COLUMN, table=target, column=column, text=text))
-        return steps
+        comments = {column.name: column.comment for column in former.columns}
+        return steps + [
+            self._text(_COMMENT_COLUMN, table=target, column=name, text=text)
+            for name in self.released_names
+            if (text := comments.get(name)) is not None
+        ]
 
     def _pretty(self, query: exp.Expr) -> Sql:
         text = statement_text(query, self.dialect)
@@ -262,11 +265,6 @@ class ReleasePlan:
 
     def _text(self, template: str, **context: object) -> str:
         return render_text(template, dialect=self.dialect, **context)
-
-
-def _column_comments(former: TableDetails, names: Sequence[str]) -> list[tuple[str, str]]:
-    comments = {column.name: column.comment for column in former.columns}
-    return [(name, text) for name in names if (text := comments.get(name)) is not None]
 
 
 def make_plan(engine: Engine, order: Order, stage: str | None = None) -> ReleasePlan:

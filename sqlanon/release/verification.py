@@ -50,7 +50,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that the policy requires holds, and the counts are as foretold."""
+        """Whether everything that the policy requires holds, and the counts are as expected."""
         return not self.problems
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ def verified(
     if (seen.by_rows.total, seen.classes) != (wanted_rows, wanted_classes):
         problems.append(
             f"the release has {counted(seen.by_rows.total, 'row')} in "
-            f"{counted(seen.classes, 'class')}, and the count of the source foretells "
+            f"{counted(seen.classes, 'class')}, and the count of the source expects "
             f"{wanted_rows:,} in {wanted_classes:,}: it is of another scheme, or the table "
             "changed in between; count and search again"
         )

@@ -231,7 +231,7 @@ def test_the_way_by_commands(folder: Path, run: Run, warehouse: Warehouse) -> No
     pyarrow.csv.write_csv(fewer, folder / "answer.csv")
     failed = run("publish", "policy.yml", *scheme, "--verified", "answer.csv", "--json")
     assert failed.status == 3
-    assert "the count of the source foretells" in failed.err
+    assert "the count of the source expects" in failed.err
     assert not json.loads(failed.out)["holds"]
     assert not path.exists()
     assert run("clean", "counts.parquet").status == 0
