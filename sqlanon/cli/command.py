@@ -90,8 +90,10 @@ def main() -> None:
     """
     output = guard_streams()
     done: list[str] = []
-    status = _status_of(done)
-    gc.unfreeze()  # or extension modules report at the end what was not freed
+    try:
+        status = _status_of(done)
+    finally:
+        gc.unfreeze()  # or extension modules report at the end what was not freed
     if sys.stdout is not None:
         sys.stdout.flush()
     if output is not None and output.failure is not None:
