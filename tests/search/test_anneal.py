@@ -9,7 +9,7 @@ import pytest
 from move_cases import best_of
 from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits
 from sqlanon.domain.space import Batch
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
