@@ -452,10 +452,10 @@ class Anonymizer:
 
         `certificates` is the folder for the certificate's files; unless given, that of the
         policy's file, and none for a policy that is no file. With `rewrite` the database file
-        is written anew afterwards, because dropped rows stay in it otherwise. A file that sqlanon
-        did not make is replaced with `replace_file` only. `on_stage` hears what is going on.
-        When anything fails, source and former release are as they were, unless the message says
-        that the release was published.
+        is written anew afterwards, because dropped rows stay in it otherwise; PostgreSQL vacuums.
+        A file that sqlanon did not make is replaced with `replace_file` only. `on_stage` hears
+        what is going on. When anything fails, source and former release are as they were, unless
+        the message says that the release was published.
 
         Inside a transaction of the connection that `load` was given, no certificate is written
         and `certificates` is refused: call `release.write_certificate(folder)` after the commit.

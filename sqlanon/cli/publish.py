@@ -30,7 +30,8 @@ NOT_DONE = 1
 @click.option(
     "--rewrite",
     is_flag=True,
-    help="Afterwards rewrite the database file, so that no dropped rows stay in it.",
+    help="Afterwards rewrite the database file, or vacuum the server, so that no dropped rows stay "
+    "there.",
 )
 @click.option(
     "--certificates",

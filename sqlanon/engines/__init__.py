@@ -16,6 +16,7 @@ from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
     ArrowStream,
+    Bound,
     Capabilities,
     ColumnDetails,
     ColumnInfo,

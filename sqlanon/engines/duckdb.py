@@ -187,6 +187,9 @@ class DuckDBEngine:
             engine.close()
             raise
 
+    def vacuum(self, table: exp.Table) -> None:
+        raise EngineError("DuckDB frees nothing of a file that is open.")
+
     @property
     def versions(self) -> dict[str, str]:
         return {"duckdb": duckdb.__version__}

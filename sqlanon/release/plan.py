@@ -9,7 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from sqlanon.domain import Mode
-from sqlanon.engines import Capabilities, TableDetails, spelled
+from sqlanon.engines import Capabilities, ColumnInfo, TableDetails, spelled
 from sqlanon.errors import PublishError
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.release.generalize import SOURCE
@@ -29,6 +29,12 @@ _CREATE_VIEW_WITH = "CREATE VIEW {{ table | sql }} WITH ({{ options }}) AS\n{{ s
 _DROP_VIEW = "DROP VIEW {{ table | sql }}"
 _LOCK = "LOCK TABLE {{ table | sql }} IN EXCLUSIVE MODE"
 _DROP = "DROP TABLE {{ table | sql }}"
+_EMPTY = "TRUNCATE TABLE ONLY {{ table | sql }}"
+_ADD_COLUMN = "ALTER TABLE {{ table | sql }} ADD COLUMN {{ column | identifier }} {{ type }}"
+_MAY_BE_NULL = "ALTER TABLE {{ table | sql }} ALTER COLUMN {{ column | identifier }} DROP NOT NULL"
+_FILL = """\
+INSERT INTO {{ table | sql }} ({{ columns | cells }}) OVERRIDING SYSTEM VALUE
+SELECT {{ columns | cells }} FROM {{ stage | sql }}"""
 _DROP_COLUMN = "ALTER TABLE {{ table | sql }} DROP COLUMN {{ column | identifier }}"
 _RENAME = "ALTER TABLE {{ table | sql }} RENAME TO {{ name | identifier }}"
 _NOT_NULL = "ALTER TABLE {{ table | sql }} ALTER COLUMN {{ column | identifier }} SET NOT NULL"
@@ -68,6 +74,21 @@ class ReleasePlan:
             return str(self.order.file.resolve())
         assert self.target is not None
         return spelled(self.target)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the rows are replaced within the table, because things are bound to it."""
+        replaces = self.order.mode is Mode.REPLACE
+        return replaces and self.former is not None and bool(self.former.bound)
+
+    def same_columns(self, released: Sequence[ColumnInfo]) -> frozenset[str]:
+        """The columns of the former table that the release has with the same type."""
+        if self.former is None:
+            return frozenset()
+        same = self.former.same_columns(released)
+        if self.is_in_place:  # no value of ours goes into a generated column
+            same -= {column.name for column in self.former.columns if column.is_generated}
+        return same
 
     @property
     def guarded(self) -> bool:
@@ -163,13 +184,15 @@ class ReleasePlan:
             return []
         return [self._text(_LOCK, table=self.former.table)]
 
-    def swap(self, not_null: Sequence[str], same: Collection[str]) -> list[str]:
+    def swap(self, not_null: Sequence[str], released: Sequence[ColumnInfo]) -> list[str]:
         """Puts the verified table in its place.
 
-        `not_null` names columns without NULL, `same` those that have the types that they had.
+        `not_null` names columns without NULL, `released` are the columns of the release.
         """
-        target = self.target
+        target, same = self.target, self.same_columns(released)
         assert target is not None
+        if self.is_in_place:
+            return self._replace_rows(not_null, released, same)
         if self.order.mode is Mode.VIEW:
             steps = self._create_view(target)
             steps += [*self._comments(_COMMENT_VIEW), self.drop_stage]
@@ -191,6 +214,38 @@ class ReleasePlan:
         steps += self._comments(_COMMENT)
         steps += [self._text(_NOT_NULL, table=target, column=name) for name in not_null]
         return [*steps, *self.rebuilt(same)]
+
+    def _replace_rows(
+        self, not_null: Sequence[str], released: Sequence[ColumnInfo], same: Collection[str]
+    ) -> list[str]:
+        """Replaces the rows within the table, and the columns that change, so that all stays that
+        is bound to the table and needs none of these.
+
+        An emptied table gets a new file, and the columns are made anew before there are rows.
+        """
+        former = self.former
+        assert former is not None
+        table = former.table
+        changed = [each for each in former.columns if each.name not in same]
+        changed.sort(key=lambda each: not each.is_generated)  # they may need the others
+        columns = [exp.column(name, quoted=True) for name in self.released_names]
+        loose = [name for name in self.was_not_null() if name in same and name not in not_null]
+        return [
+            *former.before,
+            self._text(_EMPTY, table=table),
+            *(self._text(_DROP_COLUMN, table=table, column=each.name) for each in changed),
+            *(
+                self._text(_ADD_COLUMN, table=table, column=each.name, type=Sql(each.type))
+                for each in released
+                if each.name not in same
+            ),
+            *(self._text(_MAY_BE_NULL, table=table, column=name) for name in loose),
+            self._text(_FILL, table=table, columns=columns, stage=self.stage),
+            self.drop_stage,
+            *self._comments(_COMMENT),
+            *(self._text(_NOT_NULL, table=table, column=n) for n in not_null if n not in same),
+            *former.after,
+        ]
 
     def _create_view(self, target: exp.Table) -> list[str]:
         select = self._pretty(self.released.select)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +40,7 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
     stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
     most = len(order.items) + 2  # a cut tree has two
     tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(most)]
+    given = order
     order, lists = loaded_lists(order, tables)
     if order.file is not None:
         plan = _plan_of_file(engine, order, order.file, stage)
@@ -47,6 +48,8 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
         plan = _plan_of_replacement(engine, order, stage)
     else:
         plan = _plan_of_table(engine, order, stage)
+    if plan.is_in_place:
+        _refuse_unfit(plan, released_columns(engine, given))
     return replace(plan, lists=lists)
 
 
@@ -125,9 +128,8 @@ def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePla
     if engine.is_temporary(source):
         raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
     _refuse_referenced(former)
-    _refuse_bound(former)
     order = replace(order, source=former.table)
-    if _leaves_subjects(engine, order):
+    if former.bound or _leaves_subjects(engine, order):
         return _plan(engine, order, former.table, former, engine.temporary(stage), True)
     place = exp.table_(stage, source.db, source.catalog, quoted=True)
     return _plan(engine, order, former.table, former, place, False)
@@ -139,8 +141,26 @@ def _refuse_bound(former: TableDetails | None) -> None:
         kind = "view" if former.is_view else "table"
         raise PublishError(
             f"{kind} {_text(former.table)} cannot be replaced, because it has what is bound to "
-            f"it: {'; '.join(former.bound)}. Drop these first and make them again on the release, "
-            "or publish to another name"
+            f"it: {'; '.join(each.text for each in former.bound)}. Drop these first and make them "
+            "again on the release, or publish to another name"
+        )
+
+
+def _refuse_unfit(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> None:
+    """Refuses to replace the rows within a table that has what cannot stay then."""
+    former, same = plan.former, plan.same_columns(released)
+    assert former is not None
+    found = []
+    for each in former.bound:
+        if each.columns is None:
+            found.append(each.text)
+        elif lacking := sorted(each.columns - same):
+            found.append(f"{each.text}, which needs {', '.join(map(repr, lacking))} as before")
+    if found:
+        raise PublishError(
+            f"table {_text(former.table)} cannot be replaced, because it has what is bound to it "
+            f"and would not fit the release: {'; '.join(found)}. Drop these first and make them "
+            "again on the release, or publish to another name"
         )
 
 
@@ -252,24 +272,28 @@ def released_columns(engine: Engine, order: Order) -> tuple[ColumnInfo, ...]:
     )
 
 
-def losses(
-    former: TableDetails | None, released: Sequence[str], same: Collection[str]
-) -> list[str]:
-    """What a table had and its replacement has not, besides rows and columns.
-
-    `same` are the columns that have the types that they had.
-    """
+def losses(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> list[str]:
+    """What a table had and its replacement has not, besides rows and columns, and what stays that
+    is bound to it."""
+    former, same = plan.former, plan.same_columns(released)
     if former is None or former.is_view:
         return []
     kept = {each.index for each in former.kept(same)}
-    lost = [f"the constraint {text} is gone" for text in former.constraints]
+    stays: set[str] = set()
+    if plan.is_in_place:
+        kept = {name for name, columns in former.needs.items() if columns <= same}
+        stays = set(same)
+    lost = [f"the constraint {text} is gone" for text in former.constraints if text not in kept]
     lost += [f"the index {name!r} is gone" for name in former.indexes if name not in kept]
+    lost += [f"the statistics {name!r} are gone" for name in former.statistics if name not in kept]
     for column in former.columns:
         if column.is_generated:
-            what = "holds plain values now" if column.name in released else "is gone"
+            what = "holds plain values now" if column.name in plan.released_names else "is gone"
             lost.append(f"the generated column {column.name!r} {what}")
-        elif column.default is not None and column.name in released:
+        elif column.default is not None and column.name in {*plan.released_names} - stays:
             lost.append(f"the default {column.default} of column {column.name!r} is gone")
+    if plan.is_in_place:
+        lost += [f"{each.text} {each.effect}" for each in former.bound]
     return lost
 
 
@@ -280,9 +304,8 @@ def foreseen(engine: Engine, order: Order) -> list[str]:
     (found,) = engine.fetch(rows).to_pylist()
     former = plan.former
     assert former is not None
-    same = former.same_columns(released_columns(engine, order))
     lost = [f"the original {counted(found['n'], 'row')} will be gone"]
-    lost += losses(former, order.released_names, same)
+    lost += losses(plan, released_columns(engine, order))
     return lost + [
         f"the view {_spelled(view)!r} reads the table: it shows the release then, or no longer "
         "works if it needs what is gone"
@@ -321,11 +344,17 @@ def _spelled(view: exp.Table) -> str:
 
 
 def remaining(
-    order: Order, replaced: bool, file: Path | None = None, logs: Sequence[Path] = ()
+    order: Order,
+    replaced: bool,
+    file: Path | None = None,
+    logs: Sequence[Path] = (),
+    *,
+    vacuums: bool = False,
 ) -> list[str]:
     """Where former rows can still be read after a publish.
 
-    `file` holds the target's database, and `logs` beside it what is not in it yet.
+    `file` holds the target's database, and `logs` beside it what is not in it yet; a server
+    `vacuums`.
     """
     if not replaced or order.mode is Mode.VIEW:
         return []
@@ -334,6 +363,8 @@ def remaining(
     if file is not None:
         texts = [f"rows {whose} can be read from the unused space of {file} until it is rewritten"]
         texts += [f"rows {whose} may be in {log} until the next checkpoint" for log in logs]
+    if vacuums:
+        texts = [f"column statistics of rows {whose} are in the database until it is vacuumed"]
     return [*texts, f"rows {whose} are in every backup and copy of the database"]
 
 
