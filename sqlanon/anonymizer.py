@@ -398,6 +398,16 @@ class Anonymizer:
         order = replace(order, header=(*header, *notes, *order.header))
         return release_text(shown(order), dialect, guarded=guarded)
 
+    def lists(self, scheme: SchemeLike) -> dict[str, pa.Table]:
+        """The tables of values and labels that the text of `sql` reads, because they are long.
+
+        Empty for most schemes. `publish` makes such tables by itself.
+        """
+        from sqlanon.release.lists import named_lists
+
+        order = order_of(self.policy, self.source, self._scheme_to_release(scheme))
+        return named_lists(order)
+
     def _sql_of_measurement(self, scheme: SchemeLike, dialect: str) -> str:
         measured = self.scheme(scheme)
         source, notes = self._printed_source(dialect)

@@ -389,6 +389,34 @@ def test_a_publication_whose_columns_stay_replicates_the_release(people: Databas
     assert people.rows("SELECT CAST(tablename AS text) FROM pg_publication_tables") == [("people",)]
 
 
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("json", '{"a": 1}'),
+        ("xml", "<a/>"),
+        ("point", "(1,2)"),
+        ("int[]", "{1,2}"),
+        ("interval", "1 mon"),
+        ("bytea", "x"),
+        ("jsonpath", "$.a"),
+    ],
+)
+@pytest.mark.parametrize("limit", [0, 0.2])
+def test_columns_of_every_type_are_released_as_they_are(
+    people: Database, type_: str, value: str, limit: float
+) -> None:
+    people.run(f"ALTER TABLE people ADD extra {type_} DEFAULT '{value}'")
+    document = policy(people, suppression={"limit": limit})
+    document["columns"]["extra"] = {"role": "insensitive"}
+    if not limit:
+        people.run("DELETE FROM people WHERE town = 'c'")
+    assert publish(document).rows == 8
+    assert people.rows(
+        f"SELECT COUNT(*) AS n, COUNT(DISTINCT CAST(extra AS text)) AS d FROM anon "
+        f"WHERE CAST(extra AS text) = CAST(CAST('{value}' AS {type_}) AS text)"
+    ) == [(8, 1)]
+
+
 def test_a_table_that_is_a_part_or_has_parts_cannot_be_replaced(people: Database) -> None:
     people.run(
         "ALTER TABLE people RENAME TO whole_1",
