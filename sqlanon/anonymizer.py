@@ -63,8 +63,14 @@ from sqlanon.release import (
     text_of,
 )
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
-from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
-from sqlanon.tree_searching import refuse_method, search_trees
+from sqlanon.searching import (
+    SearchRun,
+    refuse_method,
+    search_trees,
+    start_walk,
+    walked,
+    wanted_k,
+)
 from sqlanon.wording import brief_list
 
 if TYPE_CHECKING:
@@ -501,7 +507,7 @@ class Anonymizer:
 
     def type_changes(self, scheme: SchemeLike) -> list[str]:
         """How the released columns differ from those of the source, a line each."""
-        from sqlanon.release.target import type_changes
+        from sqlanon.release.plan import type_changes
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return type_changes(engine, order)
@@ -511,7 +517,7 @@ class Anonymizer:
 
         The rows of the source, keys, checks, defaults and indexes, and the views that read it.
         """
-        from sqlanon.release.target import foreseen
+        from sqlanon.release.plan import foreseen
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return foreseen(engine, order)

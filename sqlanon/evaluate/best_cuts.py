@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.domain import CutTree, Histogram, Ints
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import counting_memory
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.errors import EvaluationError
 from sqlanon.evaluate.constraints import FewValues, judge_for
 from sqlanon.evaluate.scoring_sql import bigint, column

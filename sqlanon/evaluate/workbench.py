@@ -17,7 +17,7 @@ import numpy as np
 from sqlanon.domain import Batch, Histogram, Tally
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import counting_memory
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.evaluate.answers import with_suppressible
 from sqlanon.evaluate.coding import Numbers
 from sqlanon.evaluate.constraints import judge_for

@@ -14,18 +14,25 @@ from typing import Annotated
 from sqlglot import exp
 
 from sqlanon.keys import about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
     Positive,
+    Released,
+    ValueRows,
+    divided,
+    excess,
+    expected,
+    quotient,
     reached_words,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, excess, expected, quotient
 from sqlanon.wording import figure
 
 

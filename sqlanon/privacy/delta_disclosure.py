@@ -15,18 +15,25 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.keys import about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
     Above,
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
+    ValueRows,
+    divided,
+    expected,
+    found,
+    quotient,
     reached_words,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, expected, found, quotient
 from sqlanon.wording import figure
 
 

@@ -18,20 +18,26 @@ from pydantic import model_validator
 from sqlglot import exp
 
 from sqlanon.keys import Number, about, refuse
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
     Above,
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
     SensitiveColumn,
     SourceValues,
+    ValueRows,
+    divided,
+    quotient,
     reached_words,
     register,
+    times,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, quotient, times
 from sqlanon.wording import counted, figure
 
 KINDS = ("distinct", "entropy", "recursive")

@@ -12,10 +12,17 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized, RowOrder, Unseen
 from sqlanon.errors import CompileError, UncoveredValueError
-from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, check_labels, written
+from sqlanon.release.generalize import (
+    Mapping,
+    Written,
+    as_it_is,
+    cell,
+    check_labels,
+    pseudonym,
+    written,
+)
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
-from sqlanon.release.pseudonym import pseudonym
 from sqlanon.release.rows import (
     Context,
     Names,

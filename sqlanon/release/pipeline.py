@@ -34,10 +34,8 @@ from sqlanon.engines import (
 from sqlanon.errors import EngineError, PolicyError, PublishError, UnknownOutcomeError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
-from sqlanon.release import target as places
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import certify, suppressed_rows
-from sqlanon.release.certificate.document import EarlierEntry
+from sqlanon.release.certificate import Certificate, EarlierEntry
+from sqlanon.release.certify import certify, suppressed_rows
 from sqlanon.release.export import Export, is_marked, rewrite_database, written_file
 from sqlanon.release.lists import filled, with_shown_groups
 from sqlanon.release.order import (
@@ -56,7 +54,16 @@ from sqlanon.release.pending import (
     table_holds,
     write_certificate,
 )
-from sqlanon.release.plan import ReleasePlan
+from sqlanon.release.plan import (
+    ReleasePlan,
+    losses,
+    make_plan,
+    released_columns,
+    remaining,
+    view_effects,
+    without_logs,
+    working_views,
+)
 from sqlanon.release.stage import (
     Stages,
     build_stage,
@@ -64,7 +71,6 @@ from sqlanon.release.stage import (
     strict_columns,
     verify,
 )
-from sqlanon.release.target import make_plan
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -207,6 +213,8 @@ def publish(
     with ExitStack() as private:
         with _left_where_unknown(lambda: kept), transaction(engine) as lent:
             plan = make_plan(engine, order)
+            if plan.is_in_place:  # its columns are in the order that they will have
+                order = replace(order, items=plan.order.items)
             files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with (
                 _stage_dropped_on_failure(engine, plan, lent=lent),
@@ -275,11 +283,11 @@ def statements(order: Order, engine: Engine) -> list[str]:
     """
     plan = make_plan(engine, order, "sqlanon_stage")
     if order.file is not None:
-        columns = places.released_columns(engine, order)
+        columns = released_columns(engine, order)
         export = Export(engine, Source(engine, plan.stage, "the staged table", columns), plan)
         closing = [export.statement(order.file), plan.drop_stage]
     else:
-        columns = places.released_columns(engine, order) if plan.former is not None else ()
+        columns = released_columns(engine, order) if plan.former is not None else ()
         closing = [*plan.lock, *plan.swap(plan.was_not_null(), columns)]
     return [engine.can.begin, *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
@@ -395,12 +403,10 @@ def _swap(
             "would stay with an emptied table; drop what is bound to it, or publish to another name"
         )
     steps = plan.swap(strict_columns(engine, plan), released)
-    views = places.working_views(engine, plan.former)
+    views = working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
-    remains = places.remaining(
-        plan.order, plan.former is not None, file, logs, vacuums=engine.can.vacuums
-    )
+    remains = remaining(plan.order, plan.former is not None, file, logs, vacuums=engine.can.vacuums)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -409,8 +415,8 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = places.losses(plan, released)
-    lost += places.view_effects(engine, views)
+    lost = losses(plan, released)
+    lost += view_effects(engine, views)
     return _Swapped(columns, (*plan.lock, *steps), tuple(lost), tuple(remains))
 
 
@@ -478,7 +484,7 @@ def closed(
     if to_rewrite is not None and engine.can.vacuums:
         with _still_published(release, "values of dropped rows may remain"):
             engine.vacuum(engine.table(release.target))
-        to_rewrite, dropped = None, places.remaining(order, bool(release.remains))
+        to_rewrite, dropped = None, remaining(order, bool(release.remains))
         release = replace(release, remains=tuple(dropped))
     files = engine.database_files() if engine.owned and release.remains else ()
     if order.file is None and order.connection is None:  # a table in memory goes with its engine
@@ -487,13 +493,13 @@ def closed(
     engine.close()
     if to_rewrite is None:
         logs = [log for file in files for log in engine.logs_of(file)]
-        return replace(release, remains=places.without_logs(release.remains, logs))
+        return replace(release, remains=without_logs(release.remains, logs))
     file = database_path(to_rewrite)
     assert file is not None
     not_done = f"{file} could not be rewritten and still holds dropped rows"
     with _still_published(release, not_done):
         rewrite_database(file, to_rewrite, memory=memory)
-    remains = places.remaining(order, bool(release.remains))
+    remains = remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))
 
 

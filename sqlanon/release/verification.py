@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.metadata import version
@@ -20,7 +20,7 @@ from sqlanon.audit import Audit, audit, reference_of
 from sqlanon.counting import ROWS, repeated, tuples_query
 from sqlanon.domain import NOT_IN_SCHEME
 from sqlanon.engines import ArrowStream, Source, open_source, parse_table, written
-from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, VerificationError
 from sqlanon.files import write_text
 from sqlanon.policy import Policy
 from sqlanon.release.generalize import is_text, released
@@ -132,8 +132,7 @@ def verified(
         found, file = open_source(data=answer), None
     try:
         names = [*order.class_names, *(each.name for each in order.measured)]
-        for name in names:
-            found.column(name)  # refuses another answer, naming the column
+        _refuse_another(found, [*names, ROWS])
         texts = [each.name for each in order.measured if source.column(each.name).is_text]
         read = written(found, answer, [*order.class_names, *texts])
         rows = repeated(read, names)
@@ -207,6 +206,18 @@ def verified(
             "problems": problems,
         },
     )
+
+
+def _refuse_another(found: Source, names: Sequence[str]) -> None:
+    """Refuses rows without the columns of the verification query."""
+    held = {info.name for info in found.columns}
+    missing = [repr(name) for name in names if name not in held]
+    if missing:
+        raise EngineError(
+            f"{found.name} is not the answer to the query that `sqlanon sql --part verify` prints: "
+            f"it has no column {' or '.join(missing)}; run that query in the database of the "
+            "release, and keep the names of its columns"
+        )
 
 
 def _of_no_group(rows: Source, order: Order) -> int:

@@ -22,8 +22,7 @@ import duckdb
 
 import sqlanon
 from sqlanon.datasets import create_people
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 
 RELEASED = ("sex", "birth_date", "zip", "city", "income", "last_name", "diagnosis")
 POLICY: dict[str, Any] = {

@@ -22,9 +22,10 @@ from golden_files import assert_golden
 from postgres_server import Database
 
 import sqlanon
-from sqlanon.engines import Engine
+from sqlanon.engines import Engine, open_engine
 from sqlanon.engines.postgres import PostgresEngine
 from sqlanon.errors import EngineError, PublishError, UnknownOutcomeError
+from sqlanon.release.pending import table_holds
 
 PEOPLE = [(n, 20 + n, "aaaabbbbc"[n], "xyzw"[n % 4]) for n in range(9)]
 KEPT = [
@@ -355,6 +356,21 @@ def test_a_constraint_that_stays_holds_for_the_release(
     with pytest.raises(PublishError, match=found):
         publish(policy(people, **REPLACE))
     assert people.rows("SELECT COUNT(*), MAX(age) FROM people") == [(9, 28)]
+
+
+def test_a_release_in_place_agrees_with_its_certificate(people: Database, tmp_path: Path) -> None:
+    """Also where the answer to COMMIT is lost: the next run finishes the certificate."""
+    people.run("CREATE VIEW seen AS SELECT town FROM people")
+    release = publish(policy(people, **REPLACE), tmp_path)
+    assert [each.name for each in release.columns] == ["town", "ill", "age"]
+    path = tmp_path / "people.certificate.json"
+    assert sqlanon.checking.recheck(people.address, path, table="people").holds
+    with closing(open_engine(people.address)) as engine:
+        table = engine.table("people")
+        assert table_holds(engine, table, release.certificate) == release.table_hash
+    people.run("UPDATE people SET ill = 'x' WHERE ctid = (SELECT MIN(ctid) FROM people WHERE ill "
+               "<> 'x')")  # fmt: skip
+    assert not sqlanon.checking.recheck(people.address, path, table="people").holds
 
 
 def test_generated_and_identity_columns_in_place(people: Database) -> None:

@@ -10,15 +10,15 @@ from sqlanon.audit import Audit, ColumnGroups, finite, settled
 from sqlanon.engines import Kind
 from sqlanon.privacy import Model as PrivacyModel
 from sqlanon.privacy import figures
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import bands_of, unique_band
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
+    Certificate,
     Document,
     ModelEntry,
     PrivacyEntry,
     SensitiveEntry,
     write_time,
 )
+from sqlanon.release.certify import bands_of, unique_band
 from sqlanon.wording import counted
 
 Figure = tuple[str, object, object]
