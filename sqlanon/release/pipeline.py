@@ -214,7 +214,7 @@ def publish(
         with _left_where_unknown(lambda: kept), transaction(engine) as lent:
             plan = make_plan(engine, order)
             if plan.is_in_place:  # its columns are in the order that they will have
-                order = replace(order, items=plan.order.items)
+                order = replace(order, items=plan.order.items, roles=plan.order.roles)
             files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with (
                 _stage_dropped_on_failure(engine, plan, lent=lent),

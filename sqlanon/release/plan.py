@@ -456,7 +456,9 @@ def _in_place(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> ReleasePlan:
     _refuse_unfit(plan, released)
     same = plan.same_columns(released)
     items = sorted(plan.order.items, key=lambda item: not same.issuperset(item.released_names))
-    return replace(plan, order=replace(plan.order, items=tuple(items)))
+    places = {item.name: place for place, item in enumerate(items)}
+    roles = dict(sorted(plan.order.roles.items(), key=lambda pair: places.get(pair[0], -1)))
+    return replace(plan, order=replace(plan.order, items=tuple(items), roles=roles))
 
 
 def _refuse_unfit(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> None:
