@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import io
+import logging
 import sys
 from importlib import import_module
 from typing import Any, TextIO
@@ -39,6 +40,13 @@ EPILOG = (
     "4 the data hold values that a declared domain does not cover, 5 done, but standard output "
     "cannot be written."
 )
+
+
+class Announcer(logging.Handler):
+    """Writes what a command is about to do on the standard error of that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(record.getMessage(), err=True)
 
 
 class LazyGroup(click.Group):
@@ -75,9 +83,10 @@ def cli(verbose: bool) -> None:
     \b
     Try it on built-in data:  sqlanon demo
     """
+    progress = logging.getLogger("sqlanon.progress")
+    progress.setLevel(logging.INFO)
+    progress.handlers = [] if verbose else [Announcer()]
     if verbose:
-        import logging
-
         logging.basicConfig(stream=sys.stderr, format="%(message)s")
         logging.getLogger("sqlanon").setLevel(logging.DEBUG)
 
