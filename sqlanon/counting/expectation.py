@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlanon.engines import Estimates, Source
 from sqlanon.wording import counted
@@ -37,10 +37,12 @@ def say_expected(source: Source, sizes: Mapping[str, float]) -> None:
         )
 
 
-def expected_tuples(rows: int, sizes: list[float]) -> int:
+def expected_tuples(rows: int, sizes: Sequence[float]) -> int:
     """How many tuples occur if the values of all columns are equally frequent and independent.
 
-    Any other distribution has fewer.
+    Any other distribution is expected to have fewer.
     """
     possible = math.prod(sizes)
-    return round(-possible * math.expm1(-rows / possible)) if possible else 0
+    if possible <= 1:
+        return round(possible)
+    return round(-possible * math.expm1(rows * math.log1p(-1 / possible)))

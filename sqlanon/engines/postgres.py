@@ -315,6 +315,7 @@ class PostgresEngine(Transactions):
             cursor.adbc_statement.set_options(**hint)
             self._call(cursor, lambda: cursor.execute(running.sql))
             # Not fetch_record_batch(): errors of its reader lack the SQLSTATE.
+            assert cursor._results is not None
             reader = cursor._results.reader
             running.rows = 0
             yield reader.schema.empty_table()

@@ -12,7 +12,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from command_line import Run
 from postgres_server import Database
 
 from sqlanon.counting.binding import Quasi
@@ -161,27 +160,3 @@ def test_a_short_answer_is_not_written(postgres: Database, folders: Path) -> Non
         found = fetch_streamed(engine, "SELECT 1.50 AS a, 'x' AS b UNION ALL SELECT 2, NULL")
         assert found.equals(engine.fetch("SELECT 1.50 AS a, 'x' AS b UNION ALL SELECT 2, NULL"))
         assert not len(fetch_streamed(engine, "SELECT 1 AS a WHERE FALSE"))
-
-
-POLICY = """
-source: {{connection: {address}, table: {table}}}
-columns:
-  name: {{role: quasi}}
-  sick: {{role: quasi}}
-  age: {{role: quasi, range: [0, 90], granularity: 10}}
-others: drop
-one_row_per_person: true
-privacy: {{k: 2}}
-"""
-SCHEME = '{"name": [], "sick": [], "age": []}'
-
-
-def test_a_large_count_is_announced(people: Database, tmp_path: Path, run: Run) -> None:
-    people.run("CREATE VIEW seen_people AS SELECT * FROM people")
-    for table in ("people", "seen_people"):
-        text = POLICY.format(address=people.address, table=table)
-        (tmp_path / "policy.yaml").write_text(text)
-        done = run("measure", "policy.yaml", "scheme.json")
-        said = [line for line in done.stderr.splitlines() if line.startswith("counting about")]
-        print(done)
-        assert len(said) == (table == "people")
