@@ -19,6 +19,7 @@ import sqlanon
 from sqlanon.cli.options import end
 from sqlanon.errors import SqlanonError
 from sqlanon.exit_status import INTERRUPTED, NOT_WRITTEN
+from sqlanon.wording import ANNOUNCED
 
 COMMANDS = {
     "check": "Audit a table: k, class sizes, sensitive values, re-identification risks",
@@ -83,7 +84,8 @@ def cli(verbose: bool) -> None:
     \b
     Try it on built-in data:  sqlanon demo
     """
-    progress = logging.getLogger("sqlanon.progress")
+    progress = logging.getLogger(ANNOUNCED)
+    progress.disabled = False
     progress.setLevel(logging.INFO)
     progress.handlers = [] if verbose else [Announcer()]
     if verbose:

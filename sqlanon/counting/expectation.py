@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 from sqlanon.engines import Estimates, Source
-from sqlanon.wording import counted
+from sqlanon.wording import ANNOUNCED, counted
 
 MANY = 100_000
 LONG = 2.0
 """Different rows, or seconds, from which on a count is announced."""
 
-_log = logging.getLogger("sqlanon.progress")
+_log = logging.getLogger(ANNOUNCED)
 
 
 def say_expected(source: Source, sizes: Mapping[str, float]) -> None:
