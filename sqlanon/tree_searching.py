@@ -49,6 +49,7 @@ def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchRe
         measurer.models,
         sensitive_hierarchies(policy, measurer.source),
         watch,
+        labels=policy.section.search.labels,
         by_weight=loss != "glm",
         workers=measurer.workers,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
 from sqlanon.domain.column import Column, Family
-from sqlanon.domain.cut_tree import CutTree, Run
+from sqlanon.domain.cut_tree import CutTree, Regions, Run
 from sqlanon.domain.hierarchy import Hierarchy, Span
 from sqlanon.domain.histogram import (
     Codes,
@@ -48,6 +48,7 @@ from sqlanon.domain.presentation import (
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import (
     VERSION,
+    Labels,
     Recoding,
     from_document,
     listed_values,
@@ -62,4 +63,5 @@ from sqlanon.domain.scheme_json import (
     write_document,
 )
 from sqlanon.domain.space import Batch, Ids, PartitionTable, Space
+from sqlanon.domain.tree_json import refined_partitions
 from sqlanon.domain.values import Value, format_value, literal, parse_value, sort_key

@@ -13,8 +13,9 @@ A column of very many values is written in `runs`: from a value on the groups ar
 and the last of them ends where the next run begins.
 
 `recoding` says how the scheme generalizes; "global" is one partition per column, in `columns`.
-"multidimensional" has in `tree` the splits of a cut tree (see tree_json.py), and in `columns` the
-partitions of the columns that the tree leaves alone; one that neither has is one group.
+"multidimensional" has in `tree` the splits of a cut tree and in `boxes` what is released of its
+regions, where that is less (see tree_json.py), and in `columns` the partitions of the columns that
+the tree leaves alone; one that neither has is one group.
 `domains` lists the values of columns whose domain was observed in the data, so that a later
 run knows which values are new. `required_k` is the k that the scheme was scored for, where that
 is not the policy's.
@@ -40,7 +41,13 @@ from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column, Family
 from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme
-from sqlanon.domain.tree_json import refined_partitions, tree_from_document, tree_to_document
+from sqlanon.domain.tree_json import (
+    boxes_to_document,
+    refined_partitions,
+    tree_from_document,
+    tree_to_document,
+    with_boxes,
+)
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, NoSolutionError, SchemeError
 
@@ -56,6 +63,17 @@ class Recoding(StrEnum):
 
     GLOBAL = "global"
     MULTIDIMENSIONAL = "multidimensional"
+
+
+class Labels(StrEnum):
+    """What is released of a region: all of it, or the box around its rows.
+
+    Snapped boxes end at lines that are known without the rows, tight ones at values that occur.
+    """
+
+    REGION = "region"
+    SNAPPED = "snapped"
+    TIGHT = "tight"
 
 
 FORMS = {
@@ -81,6 +99,8 @@ def to_document(scheme: Scheme) -> dict[str, Any]:
     }
     if tree is not None:
         document["tree"] = tree_to_document(tree, scheme.columns)
+        if boxes := boxes_to_document(tree, scheme.columns):
+            document["boxes"] = boxes
     if scheme.required_k is not None:
         document["required_k"] = scheme.required_k
     domains = observed_domains(scheme.columns)
@@ -132,6 +152,8 @@ def upgraded(document: Any, origin: str = "scheme") -> dict[str, Any]:
         raise SchemeError(
             f"{origin}: a tree goes with recoding 'multidimensional', and with no other"
         )
+    if "boxes" in document and "tree" not in document:
+        raise SchemeError(f"{origin}: boxes go with a tree, and the scheme has none")
     if not isinstance(document.get("columns"), Mapping):
         raise SchemeError(
             f'{origin}: is no result of a search and no scheme; expected an object with "columns"'
@@ -178,12 +200,14 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
     if "tree" not in document:
         return Scheme(tuple(columns), tuple(partitions.values()), required_k=required_k)
     tree = tree_from_document(document["tree"], columns, origin)
+    if "boxes" in document:
+        tree = with_boxes(tree, document["boxes"], columns, origin)
     twice = [name for name in tree.cut_names if name in given]
     if twice:
         raise SchemeError(
             f"{origin}: column {twice[0]!r} has a partition, and the tree cuts it too"
         )
-    refined = refined_partitions(tree, partitions)
+    refined = refined_partitions(tree, columns, partitions)
     try:
         return Scheme(tuple(columns), refined, required_k=required_k, tree=tree)
     except SchemeError as error:
@@ -445,7 +469,7 @@ def read_document(reference: str | Path) -> dict[str, Any]:
         return upgraded(read_json(path, SchemeError), str(reference))
     parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
     parts |= {"recoding": result.get("recoding", Recoding.GLOBAL)}
-    named = ("recoding", "columns", "tree", "required_k")
+    named = ("recoding", "columns", "tree", "boxes", "required_k")
     parts |= {key: solution[key] for key in named if key in solution}
     return upgraded(parts, str(reference))
 

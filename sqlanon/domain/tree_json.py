@@ -10,16 +10,26 @@ numbers, everything else at the second; a number without a split of its own is a
 "<" is for columns whose values have an order. Of others, "in" lists the values of the node that
 go on at the first number, and "not in" those that go on at the second, whichever are fewer. They
 stand at one end of the node's values in the order of the hierarchy.
+
+    "boxes": {"4": {"age": [20, 35], "education": ["10th"]},
+              "6": {"age": [60, null], "race": [null]}}
+
+A box is what is released of a region, where that is less than the region. Of a column with an
+order it has the first value and the one after the last, or null where the column ends; of
+others all values; and [null] is NULL alone. A column that it lacks is as in the region.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from sqlanon.domain.column import Column
-from sqlanon.domain.cut_tree import ROOT, CutTree, Run
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.cut_tree import ROOT, CutTree, Regions, Run
+from sqlanon.domain.partition import Partition, null_apart
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, SchemeError
 
@@ -104,13 +114,97 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
         raise SchemeError(f"{origin}: {error}") from None
 
 
-def refined_partitions(tree: CutTree, given: Mapping[int, Partition]) -> tuple[Partition, ...]:
+def boxes_to_document(tree: CutTree, columns: Sequence[Column]) -> dict[str, Any]:
+    """The boxes by the numbers of their nodes; empty where all regions are released whole."""
+    document: dict[str, Any] = {}
+    whole, boxes = tree.regions, tree.released
+    less = (whole.low != boxes.low) | (whole.high != boxes.high)
+    for i in np.flatnonzero(less.any(axis=1)).tolist():
+        document[str(whole.node[i])] = {
+            columns[j].name: _ends(columns[j], int(boxes.low[i, j]), int(boxes.high[i, j]))
+            for j in np.flatnonzero(less[i]).tolist()
+        }
+    return document
+
+
+def _ends(column: Column, start: int, stop: int) -> list[Any]:
+    domain = column.domain
+    if start == domain.width:
+        return [None]
+    if not domain.is_sorted:
+        return [*map(json_value, domain.left_ends[start:stop])]
+    after = None if stop == domain.width else json_value(domain.left_ends[stop])
+    return [json_value(domain.left_ends[start]), after]
+
+
+def with_boxes(tree: CutTree, document: Any, columns: Sequence[Column], origin: str) -> CutTree:
+    """The tree with the boxes of a document."""
+    if not isinstance(document, Mapping) or not all(
+        isinstance(b, Mapping) for b in document.values()
+    ):
+        raise SchemeError(
+            f'{origin}: boxes: expected boxes by node, such as {{"4": {{"age": [20, 35]}}}}'
+        )
+    places = {column.name: j for j, column in enumerate(columns)}
+    codes = [_codes(column) for column in columns]
+    of_node = {str(node): i for i, node in enumerate(tree.regions.node.tolist())}
+    low, high = tree.regions.low.copy(), tree.regions.high.copy()
+    rows = []
+    for node, box in document.items():
+        if node not in of_node:
+            raise SchemeError(f"{origin}: boxes: node {node} is no region of the tree")
+        row = of_node[node]
+        rows.append(row)
+        for name, ends in box.items():
+            where = f"{origin}: boxes: node {node}"
+            if name not in places:
+                raise SchemeError(f"{where}: {name!r} is no quasi-identifier of the policy")
+            j = places[name]
+            low[row, j], high[row, j] = _run_of(columns[j], codes[j], ends, where)
+    try:
+        return replace(tree, boxes=Regions(tree.regions.node[rows], low[rows], high[rows]))
+    except SchemeError as error:
+        raise SchemeError(f"{origin}: {error}") from None
+
+
+def _run_of(column: Column, codes: Mapping[object, int], ends: Any, where: str) -> Run:
+    """The atoms between the ends of a box."""
+    domain = column.domain
+    if ends == [None] and domain.has_null:
+        return domain.width, domain.size
+    is_pair = not domain.is_sorted or (isinstance(ends, list) and len(ends) == 2)
+    if not isinstance(ends, list) or not ends or not is_pair:
+        wanted = "[first, after the last]" if domain.is_sorted else "a list of values"
+        raise SchemeError(f"{where}: {ends!r} is no box of {column.name!r}; expected {wanted}")
+
+    def atom(raw: Any) -> int:
+        found = codes.get(sort_key(_parsed(raw, column, where)))
+        if found is None:
+            raise SchemeError(f"{where}: {raw!r} is not in the domain of {column.name!r}")
+        return found
+
+    if domain.is_sorted:
+        return atom(ends[0]), domain.width if ends[1] is None else atom(ends[1])
+    atoms = sorted(map(atom, ends))
+    if atoms != [*range(atoms[0], atoms[0] + len(atoms))]:
+        raise SchemeError(
+            f"{where}: the values of {column.name!r} are no neighbours in the order of the column"
+        )
+    return atoms[0], atoms[-1] + 1
+
+
+def refined_partitions(
+    tree: CutTree, columns: Sequence[Column], given: Mapping[int, Partition] | None = None
+) -> tuple[Partition, ...]:
     """By column the groups that no split parts, or those that are given for an uncut column."""
-    cut = tree.cut_columns
-    return tuple(
-        tree.refined(j) if j in cut else given.get(j, Partition.whole(size))
-        for j, size in enumerate(tree.sizes)
-    )
+    found, cut, given = [], tree.cut_columns, given or {}
+    for j, column in enumerate(columns):
+        if j not in cut:
+            found.append(given.get(j, Partition.whole(column.size)))
+            continue
+        bits = tree.refined(j).bits
+        found.append(Partition.from_bits(null_apart(bits) if column.domain.has_null else bits))
+    return tuple(found)
 
 
 def _codes(column: Column) -> dict[object, int]:

@@ -3,20 +3,24 @@
 The rows are those of the histogram, in an embedded DuckDB. A column may be cut at some places
 only; what lies between two of them is a segment. What makes a side large enough, and whether it
 satisfies the models, is computed as for other schemes, on prefix sums over the segments of a node.
+
+A region loses what its own size says, or only what the box around its rows says.
 """
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from sqlanon.domain import CutTree, Histogram, Ints
+from sqlanon.domain import CutTree, Histogram, Ints, Regions
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import counting_memory
 from sqlanon.engines.interrupts import keeping_interrupts
@@ -28,6 +32,8 @@ from sqlanon.render import NATIVE, render
 
 PRICES = 2**30
 """What a row costs that tells nothing: the prices of atoms are whole numbers of this unit."""
+SHORTLIST = 8
+"""So many cuts of a node are compared by the loss of the boxes on both sides in all columns."""
 BEFORE, AFTER = "before", "after"
 ROWS, MOVERS = "open_rows", "open_movers"
 
@@ -47,7 +53,11 @@ class CutColumn:
 
 
 class BestCuts:
-    """Finds cut trees of one histogram whose regions have at least k people and hold the models."""
+    """Finds cut trees of one histogram whose regions have at least k people and hold the models.
+
+    With `boxed` what is released of a region is the box around its rows: from the first segment
+    that occurs in it to the last, in every column.
+    """
 
     def __init__(
         self,
@@ -55,8 +65,11 @@ class BestCuts:
         columns: Sequence[CutColumn],
         demands: Demands,
         workers: int | None = None,
+        *,
+        boxed: bool = False,
     ) -> None:
         self._histogram = histogram
+        self._boxed = boxed
         self._columns = tuple(columns)
         self._k = demands.below
         judge = judge_for(histogram, demands, None)
@@ -85,7 +98,8 @@ class BestCuts:
             open_ = growing.open_nodes
             if not len(open_):
                 break
-            self._table("bounds", growing.bounds(open_))
+            if not self._boxed:
+                self._table("bounds", growing.bounds(open_))
             found = self._fetch(self._best)
             if not len(found["node"]):
                 break
@@ -96,7 +110,29 @@ class BestCuts:
                 self._cut_rows(MOVERS, ["mover"])
             if not goes_on(growing.nodes):
                 break
-        return growing.tree()
+        tree = growing.tree()
+        return replace(tree, boxes=self._boxes(tree)) if self._boxed else tree
+
+    def _boxes(self, tree: CutTree) -> Regions:
+        """The boxes around the rows of every region, if these are enough people to be released."""
+        tally = self._histogram.tally
+        region = tree.region_of(tally.codes)
+        people = np.bincount(region, tally.people * (tally.mover < 0), len(tree.regions.node))
+        pairs = np.column_stack([region, tally.mover])[tally.mover >= 0]
+        people += np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(people))
+        low, high = (
+            np.full_like(tree.regions.low, np.iinfo(np.int64).max),
+            np.zeros_like(tree.regions.high),
+        )
+        places = enumerate(zip(self._columns, self._histogram.space.columns, strict=True))
+        for j, (each, column_) in places:
+            segment = np.searchsorted(each.starts, tally.codes[:, j], side="right") - 1
+            np.minimum.at(low[:, j], region, each.starts[segment])
+            np.maximum.at(high[:, j], region, np.append(each.starts[1:], column_.size)[segment])
+            width = column_.domain.width
+            low[(low[:, j] < width) & (high[:, j] > width), j] = 0  # NULL and values: all of them
+        kept = np.flatnonzero(people >= self._k)
+        return Regions(tree.regions.node[kept], low[kept], high[kept])
 
     def _load(self, growing: _Growing) -> None:
         codes, counters = self._counted
@@ -109,12 +145,13 @@ class BestCuts:
         grouped = render("evaluate/open_rows.sql", dialect=NATIVE, keys=keys, counted=self._added)
         self._run(f"CREATE TABLE open_rows AS\n{grouped}")
         self._connection.unregister("incoming")
+        sizes = [c.size for c in self._histogram.space.columns]
         edges = [
-            (j, segment, atom)
+            (j, segment, atom, after - 1)
             for j, each in enumerate(self._columns)
-            for segment, atom in enumerate(each.starts.tolist())
+            for segment, (atom, after) in enumerate(pairwise([*each.starts.tolist(), sizes[j]]))
         ]
-        names = ("col", "segment", "atom")
+        names = ("col", "segment", "atom", "last_atom")
         self._table("edges", dict(zip(names, np.array(edges, dtype=np.int64).T, strict=True)))
         self._table("columns", self._column_table)
 
@@ -148,6 +185,7 @@ class BestCuts:
             for c, each in zip(columns, self._columns, strict=True)
         ]
         found = {"col": range(len(columns)), "price": prices, "null_segment": nulls}
+        found["last_atom"] = [c.size - 1 for c in columns]
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
 
     @cached_property
@@ -210,7 +248,8 @@ class BestCuts:
                 added[f"{side}_moving"] = bigint(total)
         both = [_of_side(violated, side) for side in (BEFORE, AFTER)]
         return render(
-            "evaluate/best_cuts.sql",
+            "evaluate/best_boxes.sql" if self._boxed else "evaluate/best_cuts.sql",
+            **self._of_boxes(),
             dialect=NATIVE,
             column=exp.Case(ifs=[exp.If(this=is_grouped[j], true=number[j]) for j in places]),
             segment=exp.func("COALESCE", *(column(f"v{j}") for j in places)),
@@ -231,14 +270,46 @@ class BestCuts:
             violated=exp.or_(*both),
         )
 
+    def _of_boxes(self) -> dict[str, object]:
+        """What best_boxes.sql compares cuts by."""
+        places = range(len(self._columns))
+        prices, nulls = (self._column_table[name] for name in ("price", "null_segment"))
+        losses = []
+        for j, each in enumerate(self._columns):
+            low, high = column(f"low_{j}"), column(f"high_{j}")
+            last = self._histogram.space.columns[j].size - 1
+            ends = np.append(each.starts[1:], last + 1) - 1
+            extent: exp.Expr = _listed(ends, high) - _listed(each.starts, low)
+            if nulls[j] >= 0:
+                mixed = exp.and_(
+                    exp.EQ(this=high, expression=exp.convert(nulls[j].item())),
+                    low < nulls[j].item(),
+                )
+                extent = exp.Case(ifs=[exp.If(this=mixed, true=exp.convert(last))], default=extent)
+            losses.append(exp.paren(extent) * prices[j].item())
+        return {
+            "shortlist": SHORTLIST,
+            "own_segment": self._own_segment("shortlist", ROWS),
+            "ends": {
+                f"{name}_{j}": kind(this=column(f"v{j}"))
+                for j in places
+                for name, kind in (("low", exp.Min), ("high", exp.Max))
+            },
+            "loss": reduce(operator.add, losses),
+        }
+
+    def _own_segment(self, cuts: str, table: str) -> exp.Expr:
+        """The segment of a row in the column of its node's cut."""
+        ifs = [
+            exp.If(this=exp.Literal.number(j), true=column(f"v{j}", table))
+            for j in range(len(self._columns))
+        ]
+        return exp.Case(this=column("col", cuts), ifs=ifs)
+
     def _cut_rows(self, table: str, kept: Iterable[str]) -> None:
         """Moves the rows of a table to their new nodes."""
-        places = range(len(self._columns))
-        segment = exp.Case(
-            this=column("col", "chosen"),
-            ifs=[exp.If(this=exp.Literal.number(j), true=column(f"v{j}", table)) for j in places],
-        )
-        names = [*(f"v{j}" for j in places), *kept]
+        segment = self._own_segment("chosen", table)
+        names = [*(f"v{j}" for j in range(len(self._columns))), *kept]
         moved = render(
             "evaluate/cut_rows.sql", dialect=NATIVE, table=table, segment=segment, kept=names
         )
@@ -261,6 +332,14 @@ class BestCuts:
             fetched = self._connection.execute(statement).fetchnumpy()
             running.rows = len(fetched["node"])
         return {name: np.asarray(values, dtype=np.int64) for name, values in fetched.items()}
+
+
+def _listed(atoms: Ints, segment: exp.Expr) -> exp.Expr:
+    """The atom of a segment in a list by segments."""
+    if np.array_equal(atoms, np.arange(len(atoms))):
+        return segment
+    listed = exp.Array(expressions=[exp.Literal.number(atom) for atom in atoms.tolist()])
+    return exp.func("LIST_EXTRACT", listed, segment + 1)
 
 
 def _of_side(cell: exp.Expr, side: str) -> exp.Expr:

@@ -23,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from sqlanon.arguments import optional, text
-from sqlanon.domain import Recoding, SuppressedRows
+from sqlanon.domain import Labels, Recoding, SuppressedRows
 from sqlanon.errors import ArgumentError, PolicyError
 from sqlanon.keys import Number, Section, Share, Whole, Words, about
 from sqlanon.metrics import LossKey, losses
@@ -72,6 +72,17 @@ class SearchSection(Section):
             "hold for a part of it."
         ),
     ] = Recoding.GLOBAL
+    labels: Annotated[
+        Labels,
+        about(
+            "What is released of a region of a cut tree: all of it, or the box around its rows, "
+            "snapped to lines that are known without them, or tight."
+        ),
+    ] = Labels.REGION
+    accept: Annotated[
+        Words | None,
+        about("Why tight labels may show the lowest and the highest value of every class."),
+    ] = None
     method: Annotated[str, about("The search.")] = "auto"
     loss: Annotated[LossKey | None, about("The loss that is minimized.")] = None
     seed: Annotated[
@@ -132,6 +143,7 @@ class SearchSection(Section):
             wrong += _mistakes_with_a_tree(given)
         else:
             wrong += _mistakes_in_common(common, method)
+            wrong += _mistakes_without_a_tree(given)
         settled = {each["loc"][0] for each in wrong}
         try:
             section = build({k: v for k, v in common.items() if k not in settled} | settings)
@@ -249,7 +261,13 @@ def _mistakes_in_common(
         )
 
 
-_OF_TREES = ("recoding", "loss", "seed", "seconds")
+def _mistakes_without_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+    for key in ("labels", "accept"):
+        if given.get(key) is not None:
+            yield _said(key, given[key], "goes with recoding multidimensional; leave it out")
+
+
+_OF_TREES = ("recoding", "labels", "accept", "loss", "seed", "seconds")
 _LOSSES_OF_TREES = ("nwp", "glm")
 
 
@@ -263,6 +281,16 @@ def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails
     if isinstance(loss, str) and loss in losses() and loss not in _LOSSES_OF_TREES:
         have = " or ".join(_LOSSES_OF_TREES)
         yield _said("loss", loss, f"is not a loss of recoding multidimensional; take {have}")
+    is_tight = given.get("labels") == Labels.TIGHT
+    if is_tight and given.get("accept") is None:
+        yield _said(
+            "labels",
+            "tight",
+            "shows the lowest and the highest value of every class, which are values of single "
+            'people; say why that is accepted, with `accept: "reason"` beside it, or take snapped',
+        )
+    if given.get("accept") is not None and not is_tight:
+        yield _said("accept", given["accept"], "goes with labels: tight; leave it out")
 
 
 def _said(key: str, value: Any, words: str) -> InitErrorDetails:

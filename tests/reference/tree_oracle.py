@@ -106,3 +106,54 @@ def greedy_regions(
         low, high = box[j]
         waiting += [(*box[:j], (low, at), *box[j + 1 :]), (*box[:j], (at, high), *box[j + 1 :])]
     return found
+
+
+Box = tuple[tuple[int, int], ...]
+
+
+def box_around(
+    rows: Sequence[Tuple], starts: Sequence[Sequence[int]], widths: Sequence[int]
+) -> Box:
+    """The smallest box around some rows whose ends are among `starts` or the ends of a column."""
+    ends = []
+    for j, width in enumerate(widths):
+        low = max(at for at in (0, *starts[j]) if at <= min(row[j] for row in rows))
+        high = min(at for at in (*starts[j], width) if at > max(row[j] for row in rows))
+        ends.append((low, high))
+    return tuple(ends)
+
+
+def loss_of_box(number: int, box: Box, widths: Sequence[int]) -> Fraction:
+    """What so many rows lose in a box, summed over the columns."""
+    shares = (Fraction(b - a - 1, max(w - 1, 1)) for (a, b), w in zip(box, widths, strict=True))
+    return number * sum(shares, Fraction(0))
+
+
+def greedy_boxes(
+    rows: Sequence[Tuple], widths: Sequence[int], starts: Sequence[Sequence[int]], k: int
+) -> Counter[Box]:
+    """The boxes, with their rows, that cutting ends with where each cut leaves the least loss.
+
+    Rows are tuples of atoms without NULL. Of equal cuts it is that of the first column, then the
+    first.
+    """
+    waiting, found = [list(rows)], Counter[Box]()
+    while waiting:
+        inside = waiting.pop()
+        best: tuple[Fraction, list[Tuple], list[Tuple]] | None = None
+        for j in range(len(widths)):
+            for at in starts[j]:
+                sides = [r for r in inside if r[j] < at], [r for r in inside if r[j] >= at]
+                if min(map(len, sides)) < k:
+                    continue
+                loss = sum(
+                    (loss_of_box(len(s), box_around(s, starts, widths), widths) for s in sides),
+                    Fraction(0),
+                )
+                if best is None or loss < best[0]:
+                    best = loss, *sides
+        if best is None:
+            found[box_around(inside, starts, widths)] += len(inside)
+        else:
+            waiting += best[1:]
+    return found

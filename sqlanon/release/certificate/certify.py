@@ -216,7 +216,12 @@ def certify(
                 "python": platform.python_version(),
             },
             policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
-            scheme=SchemeEntry(fingerprint=order.scheme, recoding=_recoding(order)),
+            scheme=SchemeEntry(
+                fingerprint=order.scheme,
+                recoding=_recoding(order),
+                labels=order.labels,
+                accept=order.tight,
+            ),
             source=SourceEntry(rows=source.rows, people=source.people, name=order.name),
             columns=tuple(_columns(order, facts, losses)),
             privacy=privacy_entry(
@@ -304,7 +309,7 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
 
 
 def _recoding(order: Order) -> Recoding:
-    return Recoding.GLOBAL if order.tree is None else Recoding.MULTIDIMENSIONAL
+    return Recoding.GLOBAL if order.labels is None else Recoding.MULTIDIMENSIONAL
 
 
 def _scores(

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 
 from sqlanon.audit import HashVersion
-from sqlanon.domain import Mode, Recoding
+from sqlanon.domain import Labels, Mode, Recoding
 from sqlanon.errors import CertificateError, PrivacyError
 from sqlanon.privacy import Model, certified_model
 
@@ -122,6 +122,8 @@ class PolicyEntry(Entry):
 class SchemeEntry(Entry):
     fingerprint: Shared[str]
     recoding: Shared[Recoding] = Recoding.GLOBAL
+    labels: Shared[Labels | None] = None
+    accept: Shared[str | None] = None
 
 
 class SourceEntry(Entry):

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlanon.domain import Column, CutTree, Hierarchy, Histogram, Partition, Scheme
+from sqlanon.domain import (
+    Column,
+    CutTree,
+    Hierarchy,
+    Histogram,
+    Labels,
+    Scheme,
+    refined_partitions,
+)
 from sqlanon.errors import SearchError
 from sqlanon.evaluate import BestCuts, CutColumn, Demands
 from sqlanon.privacy import Model
-from sqlanon.search.multidimensional.public_lines import line_starts
+from sqlanon.search.multidimensional.public_lines import atom_starts, line_starts
 from sqlanon.search.outcome import Progress, Watch
 
 MOST_FORCED = 10_000
@@ -22,6 +30,7 @@ def cut_tree(
     hierarchies: Mapping[str, Hierarchy],
     watch: Watch,
     *,
+    labels: Labels = Labels.REGION,
     by_weight: bool = True,
     workers: int | None = None,
 ) -> tuple[Scheme, int]:
@@ -33,10 +42,12 @@ def cut_tree(
     _refuse(histogram, models)
     columns = histogram.space.columns
     _refuse_forced(columns)
+    starts = atom_starts if labels is Labels.TIGHT else line_starts
     cut_columns = [
-        CutColumn(line_starts(c), _forced(c), c.weight if by_weight else 1.0) for c in columns
+        CutColumn(starts(c), _forced(c), c.weight if by_weight else 1.0) for c in columns
     ]
-    best = BestCuts(histogram, cut_columns, Demands(tuple(models), k, hierarchies), workers)
+    demands, boxed = Demands(tuple(models), k, hierarchies), labels is not Labels.REGION
+    best = BestCuts(histogram, cut_columns, demands, workers, boxed=boxed)
     try:
         tree = best.tree(lambda nodes: not watch.step(Progress(evaluations=nodes)))
     finally:
@@ -46,12 +57,7 @@ def cut_tree(
 
 def scheme_of(columns: Sequence[Column], tree: CutTree) -> Scheme:
     """The scheme of a tree; a column that it does not cut is one group."""
-    cut = tree.cut_columns
-    partitions = [
-        tree.refined(j) if j in cut else Partition.whole(column.size)
-        for j, column in enumerate(columns)
-    ]
-    return Scheme(tuple(columns), tuple(partitions), tree=tree)
+    return Scheme(tuple(columns), refined_partitions(tree, columns), tree=tree)
 
 
 def _forced(column: Column) -> tuple[int, ...]:

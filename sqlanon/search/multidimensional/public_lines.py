@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.domain import Column, IntervalDomain, Ints, Value
+from sqlanon.domain import Column, IntervalDomain, Ints, Labels, Scheme, Value
 
 MOST_LINES = 40
 """Round steps are so wide that a column has at most so many lines."""
@@ -24,7 +24,31 @@ MOST_LINES = 40
 
 def line_starts(column: Column) -> Ints:
     """The atoms at which a region may begin, and 0, ascending."""
-    cuts = [p + 1 for p in _cuts(column)]
+    return _starts(column, _cuts(column))
+
+
+def atom_starts(column: Column) -> Ints:
+    """The same where regions may begin anywhere that `min_level` allows."""
+    return _starts(column, column.finest.cuts)
+
+
+def labels_of(scheme: Scheme) -> Labels | None:
+    """What a scheme releases of the regions of its tree; None without a tree.
+
+    Boxes whose ends all lie on lines are snapped, whoever made them.
+    """
+    tree = scheme.tree
+    if tree is None or not tree.has_boxes:
+        return None if tree is None else Labels.REGION
+    snapped = all(
+        np.isin(np.array(tree.groups[j]), [*line_starts(column), column.size]).all()
+        for j, column in enumerate(scheme.columns)
+    )
+    return Labels.SNAPPED if snapped else Labels.TIGHT
+
+
+def _starts(column: Column, positions: Sequence[int]) -> Ints:
+    cuts = [p + 1 for p in positions]
     if column.domain.has_null and column.domain.width:
         cuts.append(column.domain.width)
     return np.array(sorted({0, *cuts}), dtype=np.int64)
