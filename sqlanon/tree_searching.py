@@ -13,33 +13,38 @@ from sqlanon.evaluate import Effort
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import further
 from sqlanon.release import refuse_with_tree
-from sqlanon.search import SearchResult, Watch, cut_tree, together
+from sqlanon.search import SearchResult, TreeSettings, Watch, cut_tree, together
 from sqlanon.searching import NO_PRIVACY, alphabetical
 
 
-def refuse_method(own: str, method: str | None, effort: str | None) -> None:
+def refuse_method(own: str, method: str | None) -> None:
     """Refuses what chooses between searches for one partition per column."""
-    for name, value in (("method", None if method == own else method), ("effort", effort)):
-        if value is not None:
-            raise ArgumentError(
-                f"`{name}` is {value!r}, but the policy says recoding: multidimensional, which has "
-                "one search; leave it out, or say recoding: global"
-            )
+    if method not in (None, own):
+        raise ArgumentError(
+            f"`method` is {method!r}, but the policy says recoding: multidimensional, which has "
+            "one search; leave it out, or say recoding: global"
+        )
 
 
 def search_trees(
-    measurer: Measurer, wanted: Sequence[int], seed: int, watch: Watch
+    measurer: Measurer,
+    wanted: Sequence[int],
+    seed: int,
+    watch: Watch,
+    settings: TreeSettings,
 ) -> SearchResult:
     """The best tree that was found for every k; `wanted` is ascending."""
     refuse_with_tree(measurer.policy)
     found = []
     for k in wanted:
         watch.begin_again()
-        found.append(_search_for(measurer, k, seed, watch))
+        found.append(_search_for(measurer, k, seed, watch, settings))
     return together(found, measurer.required_k) if len(found) > 1 else found[0]
 
 
-def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchResult:
+def _search_for(
+    measurer: Measurer, k: int, seed: int, watch: Watch, settings: TreeSettings
+) -> SearchResult:
     begun, policy = time.perf_counter(), measurer.policy
     loss = policy.section.search.loss or "nwp"
     watch.start()
@@ -50,6 +55,7 @@ def _search_for(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchRe
         sensitive_hierarchies(policy, measurer.source),
         watch,
         labels=policy.section.search.labels,
+        effort=settings.effort,
         by_weight=loss != "glm",
         workers=measurer.workers,
     )

@@ -7,6 +7,7 @@ it declares them with its settings (see sqlanon/search/method.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from sqlanon.domain import Labels, Recoding, SuppressedRows
 from sqlanon.errors import ArgumentError, PolicyError
 from sqlanon.keys import Number, Section, Share, Whole, Words, about
 from sqlanon.metrics import LossKey, losses
-from sqlanon.search import MANY, METHODS, Method
+from sqlanon.search import MANY, METHODS, Method, TreeSettings
 
 Node = dict[str, Any]
 
@@ -102,6 +103,15 @@ class SearchSection(Section):
         """The settings of its method that the policy gives."""
         return dict(self.model_extra or {})
 
+    def for_trees(self, effort: str | None = None) -> TreeSettings:
+        """The settings of the search for a cut tree; `effort` replaces that of the policy."""
+        try:
+            return TreeSettings(**self.given | ({} if effort is None else {"effort": effort}))
+        except ValidationError:
+            raise ArgumentError(
+                f"`effort` is {effort!r}; recoding multidimensional has fast, default and thorough"
+            ) from None
+
     def for_method(self, name: str | None, effort: str | None = None) -> tuple[Method, Any]:
         """A method, its own or the named one, and the settings to run it with.
 
@@ -138,10 +148,14 @@ class SearchSection(Section):
             if key in cls.model_fields or not isinstance(key, str)
         }
         method = method_of(given)
-        settings, wrong = _judged({k: v for k, v in given.items() if k not in common}, method)
+        others = {k: v for k, v in given.items() if k not in common}
         if given.get("recoding") == Recoding.MULTIDIMENSIONAL:
+            own = {key: others.pop(key) for key in _SETTINGS_OF_TREES if key in others}
+            settings, wrong = _judged(others, method)
+            settings |= _judged_of_trees(own, wrong)
             wrong += _mistakes_with_a_tree(given)
         else:
+            settings, wrong = _judged(others, method)
             wrong += _mistakes_in_common(common, method)
             wrong += _mistakes_without_a_tree(given)
         settled = {each["loc"][0] for each in wrong}
@@ -171,6 +185,9 @@ class SearchSection(Section):
             own = handler.resolve_ref_schema(handler(TypeAdapter(each.settings).core_schema))
             for key, node in own["properties"].items():
                 nodes.setdefault(key, {})[name] = node
+        own = handler.resolve_ref_schema(handler(TypeAdapter(TreeSettings).core_schema))
+        for key, node in own["properties"].items():
+            nodes.setdefault(key, {})[str(Recoding.MULTIDIMENSIONAL)] = node
         section["properties"] = known | {key: _merged(of) for key, of in nodes.items()}
         section["additionalProperties"] = False
         return schema
@@ -267,8 +284,20 @@ def _mistakes_without_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDeta
             yield _said(key, given[key], "goes with recoding multidimensional; leave it out")
 
 
-_OF_TREES = ("recoding", "labels", "accept", "loss", "seed", "seconds")
+_SETTINGS_OF_TREES = tuple(each.name for each in fields(TreeSettings))
+_OF_TREES = ("recoding", "labels", "accept", "loss", "seed", "seconds", *_SETTINGS_OF_TREES)
 _LOSSES_OF_TREES = ("nwp", "glm")
+
+
+def _judged_of_trees(given: Mapping[str, Any], wrong: list[InitErrorDetails]) -> Node:
+    """The valid settings of the search for a cut tree; what is wrong with others is added."""
+    valid = {key: value for key, value in given.items() if value is not None}
+    try:
+        TreeSettings(**valid)
+    except ValidationError as error:
+        wrong += map(_again, error.errors(include_url=False))
+        return {}
+    return valid
 
 
 def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:

@@ -188,7 +188,8 @@ def case(seed: int, *, trees: bool) -> Drawn:
         return drawn
     policy, publish = drawn.policy, drawn.policy["publish"]
     labels = ("region", "snapped", "tight")[seed % 3]
-    policy["search"] = {"recoding": "multidimensional", "labels": labels}
+    effort = ("default", "default", "fast", "thorough")[seed % 4]
+    policy["search"] = {"recoding": "multidimensional", "labels": labels, "effort": effort}
     if labels == "tight":
         policy["search"]["accept"] = "an attack"
     policy["privacy"].pop("k_map", None)

@@ -129,31 +129,50 @@ def loss_of_box(number: int, box: Box, widths: Sequence[int]) -> Fraction:
     return number * sum(shares, Fraction(0))
 
 
-def greedy_boxes(
-    rows: Sequence[Tuple], widths: Sequence[int], starts: Sequence[Sequence[int]], k: int
-) -> Counter[Box]:
-    """The boxes, with their rows, that cutting ends with where each cut leaves the least loss.
+def _cuts(
+    inside: Sequence[Tuple], widths: Sequence[int], starts: Sequence[Sequence[int]], k: int
+) -> list[tuple[Fraction, list[Tuple], list[Tuple]]]:
+    """What every cut takes off the loss, and its sides, in the order of columns and places."""
 
-    Rows are tuples of atoms without NULL. Of equal cuts it is that of the first column, then the
-    first.
+    def loss(rows: Sequence[Tuple]) -> Fraction:
+        return loss_of_box(len(rows), box_around(rows, starts, widths), widths)
+
+    found = []
+    for j in range(len(widths)):
+        for at in starts[j]:
+            one, other = [r for r in inside if r[j] < at], [r for r in inside if r[j] >= at]
+            if min(len(one), len(other)) >= k:
+                found.append((loss(inside) - loss(one) - loss(other), one, other))
+    return found
+
+
+def greedy_boxes(
+    rows: Sequence[Tuple],
+    widths: Sequence[int],
+    starts: Sequence[Sequence[int]],
+    k: int,
+    *,
+    ahead: bool = False,
+) -> Counter[Box]:
+    """The boxes, with their rows, that cutting ends with where each cut takes most off the loss.
+
+    With `ahead` a cut counts together with the best next cuts of its sides. Rows are tuples of
+    atoms without NULL. Of equal cuts it is the one that takes more off by itself, then that of the
+    first column, then the first.
     """
     waiting, found = [list(rows)], Counter[Box]()
     while waiting:
         inside = waiting.pop()
-        best: tuple[Fraction, list[Tuple], list[Tuple]] | None = None
-        for j in range(len(widths)):
-            for at in starts[j]:
-                sides = [r for r in inside if r[j] < at], [r for r in inside if r[j] >= at]
-                if min(map(len, sides)) < k:
-                    continue
-                loss = sum(
-                    (loss_of_box(len(s), box_around(s, starts, widths), widths) for s in sides),
-                    Fraction(0),
-                )
-                if best is None or loss < best[0]:
-                    best = loss, *sides
-        if best is None:
+        cuts = sorted(_cuts(inside, widths, starts, k), key=lambda cut: -cut[0])
+        if not cuts:
             found[box_around(inside, starts, widths)] += len(inside)
-        else:
-            waiting += best[1:]
+            continue
+
+        def gain(cut: tuple[Fraction, list[Tuple], list[Tuple]]) -> Fraction:
+            if not ahead:
+                return cut[0]
+            next_ = (max((c[0] for c in _cuts(s, widths, starts, k)), default=0) for s in cut[1:])
+            return cut[0] + sum(next_)
+
+        waiting += max(cuts, key=gain)[1:]
     return found

@@ -229,7 +229,8 @@ def test_replace(people: duckdb.DuckDBPyConnection) -> None:
     [
         ({"method": "lattice"}, "goes with recoding global"),
         ({"patience": 3}, "goes with recoding global"),
-        ({"effort": "thorough"}, "goes with recoding global"),
+        ({"effort": "slow"}, "effort"),
+        ({"evaluations": 500}, "goes with recoding global"),
         ({"loss": "entropy"}, "is not a loss of recoding multidimensional; take nwp or glm"),
     ],
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic.dataclasses import dataclass
 
 from sqlanon.domain import (
     Column,
@@ -14,10 +18,29 @@ from sqlanon.domain import (
     refined_partitions,
 )
 from sqlanon.errors import SearchError
-from sqlanon.evaluate import BestCuts, CutColumn, Demands
+from sqlanon.evaluate import BestCuts, Care, CutColumn, Demands
+from sqlanon.keys import about
 from sqlanon.privacy import Model
+from sqlanon.search.method import SETTINGS
 from sqlanon.search.multidimensional.public_lines import atom_starts, line_starts
 from sqlanon.search.outcome import Progress, Watch
+
+EFFORTS = {
+    "fast": Care(shortlist=0, lookahead=1),
+    "default": Care(),
+    "thorough": Care(shortlist=16, lookahead=8, within=sys.maxsize),
+}
+
+
+@dataclass(frozen=True, config=SETTINGS)
+class TreeSettings:
+    """What a policy may set of the search for a cut tree."""
+
+    effort: Annotated[
+        Literal["fast", "default", "thorough"],
+        about("How carefully cuts are chosen: by one column, by all, or with the next cuts too."),
+    ] = "default"
+
 
 MOST_FORCED = 10_000
 """So many regions at most may follow from the max_level of the columns alone."""
@@ -31,6 +54,7 @@ def cut_tree(
     watch: Watch,
     *,
     labels: Labels = Labels.REGION,
+    effort: str = "default",
     by_weight: bool = True,
     workers: int | None = None,
 ) -> tuple[Scheme, int]:
@@ -47,7 +71,8 @@ def cut_tree(
         CutColumn(starts(c), _forced(c), c.weight if by_weight else 1.0) for c in columns
     ]
     demands, boxed = Demands(tuple(models), k, hierarchies), labels is not Labels.REGION
-    best = BestCuts(histogram, cut_columns, demands, workers, boxed=boxed)
+    care = EFFORTS[effort]
+    best = BestCuts(histogram, cut_columns, demands, workers, boxed=boxed, care=care)
     try:
         tree = best.tree(lambda nodes: not watch.step(Progress(evaluations=nodes)))
     finally:
