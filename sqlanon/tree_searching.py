@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from sqlanon.counting import DEFAULT_PREFERENCE, sensitive_hierarchies
-from sqlanon.domain import Recoding
+from sqlanon.domain import Recoding, Scheme
 from sqlanon.errors import ArgumentError
 from sqlanon.evaluate import Effort
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import further
 from sqlanon.release import refuse_with_tree
-from sqlanon.search import SearchResult, TreeSettings, Watch, cut_tree, together
+from sqlanon.search import SearchResult, TreeSettings, Watch, cut_tree, together, uncut
 from sqlanon.searching import NO_PRIVACY, alphabetical
 
 
@@ -69,6 +69,7 @@ def _search_for(
     notes = list(measurer.cautions)
     notes += [NO_PRIVACY] if policy.section.privacy is None else []
     notes += alphabetical(measurer.space.columns)
+    notes += _about_minimality(measurer, scheme, k)
     chosen = None if solution.feasible is False else 0
     return SearchResult(
         method=str(Recoding.MULTIDIMENSIONAL),
@@ -88,3 +89,21 @@ def _search_for(
         unreachable=measurer.unreachable if chosen is None else (),
         policy_parts=policy.parts,
     )
+
+
+def _about_minimality(measurer: Measurer, scheme: Scheme, k: int) -> list[str]:
+    """What the regions that stayed whole say."""
+    assert scheme.tree is not None
+    labels = measurer.policy.section.search.labels
+    found = uncut(measurer.histogram, scheme.tree, labels, k)
+    if found is None or not found.large:
+        return []
+    said = (
+        f"{found.large:,} of {found.regions:,} regions have {2 * k:,} people or more and stay whole"
+    )
+    if measurer.models:
+        said += (
+            f"; {found.by_k:,} of them would be cut if k = {k} alone were required, which says "
+            "something about the sensitive values in them"
+        )
+    return [said]

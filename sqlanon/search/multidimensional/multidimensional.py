@@ -22,7 +22,7 @@ from sqlanon.evaluate import BestCuts, Care, CutColumn, Demands
 from sqlanon.keys import about
 from sqlanon.privacy import Model
 from sqlanon.search.method import SETTINGS
-from sqlanon.search.multidimensional.public_lines import atom_starts, line_starts
+from sqlanon.search.multidimensional.public_lines import starts_of
 from sqlanon.search.outcome import Progress, Watch
 
 EFFORTS = {
@@ -66,9 +66,8 @@ def cut_tree(
     _refuse(histogram, models)
     columns = histogram.space.columns
     _refuse_forced(columns)
-    starts = atom_starts if labels is Labels.TIGHT else line_starts
     cut_columns = [
-        CutColumn(starts(c), _forced(c), c.weight if by_weight else 1.0) for c in columns
+        CutColumn(starts_of(c, labels), _forced(c), c.weight if by_weight else 1.0) for c in columns
     ]
     demands, boxed = Demands(tuple(models), k, hierarchies), labels is not Labels.REGION
     care = EFFORTS[effort]

@@ -32,6 +32,11 @@ def atom_starts(column: Column) -> Ints:
     return _starts(column, column.finest.cuts)
 
 
+def starts_of(column: Column, labels: Labels) -> Ints:
+    """The atoms at which a region may begin in a search for such labels."""
+    return atom_starts(column) if labels is Labels.TIGHT else line_starts(column)
+
+
 def labels_of(scheme: Scheme) -> Labels | None:
     """What a scheme releases of the regions of its tree; None without a tree.
 
