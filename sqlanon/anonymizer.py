@@ -63,8 +63,14 @@ from sqlanon.release import (
     text_of,
 )
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
-from sqlanon.searching import SearchRun, start_walk, walked, wanted_k
-from sqlanon.tree_searching import refuse_method, search_trees
+from sqlanon.searching import (
+    SearchRun,
+    refuse_method,
+    search_trees,
+    start_walk,
+    walked,
+    wanted_k,
+)
 from sqlanon.wording import brief_list
 
 if TYPE_CHECKING:
@@ -447,7 +453,7 @@ class Anonymizer:
 
         `answer` is what the query of `sql(scheme, part="verify")` yielded there: a CSV or Parquet
         file, or the rows. k and every model are recounted from it, and the number of rows and
-        classes is compared with what the count of the source foretells.
+        classes is compared with what the count of the source expects.
         """
         from sqlanon.release.verification import verified
 
@@ -508,7 +514,7 @@ class Anonymizer:
 
     def type_changes(self, scheme: SchemeLike) -> list[str]:
         """How the released columns differ from those of the source, a line each."""
-        from sqlanon.release.target import type_changes
+        from sqlanon.release.plan import type_changes
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return type_changes(engine, order)
@@ -518,7 +524,7 @@ class Anonymizer:
 
         The rows of the source, keys, checks, defaults and indexes, and the views that read it.
         """
-        from sqlanon.release.target import foreseen
+        from sqlanon.release.plan import foreseen
 
         with self._ordered(scheme, read_only=True) as (order, engine):
             return foreseen(engine, order)

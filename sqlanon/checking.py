@@ -59,9 +59,8 @@ from sqlanon.errors import (
 from sqlanon.policy import parse_privacy
 from sqlanon.privacy import ForColumns, Model, SensitiveColumn, bound_models, keys, listed
 from sqlanon.release import written_file
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.comparison import caveats, differences, recountable
-from sqlanon.release.certificate.document import Treatment
+from sqlanon.release.certificate import Certificate, Treatment
+from sqlanon.release.certificate_comparison import caveats, differences, recountable
 from sqlanon.release.pending import UnreadableCertificate, unfinished
 from sqlanon.wording import counted, looked_in
 

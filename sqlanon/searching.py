@@ -1,7 +1,8 @@
-"""Runs the searches of a policy: for one k or several, and walks to its preference."""
+"""Runs the searches of a policy: for one k or several, for cut trees, and walks."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -10,14 +11,15 @@ from typing import Any, Self
 import numpy as np
 
 from sqlanon.arguments import refusal, whole_number
-from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE
-from sqlanon.domain import Batch, Column, ValueDomain
+from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE, sensitive_hierarchies
+from sqlanon.domain import Batch, Column, Recoding, Scheme, ValueDomain
 from sqlanon.engines import Kind
 from sqlanon.errors import ArgumentError
 from sqlanon.evaluate import Effort, Evaluator, Search
 from sqlanon.measuring import Measurer
-from sqlanon.metrics import EachForItsK, Ints, Rule, Suppression
+from sqlanon.metrics import EachForItsK, Ints, Rule, Suppression, further
 from sqlanon.policy import Policy
+from sqlanon.release import refuse_with_tree
 from sqlanon.search import (
     MARKED_AND_ENDED,
     MARKED_FALL_SHORT,
@@ -30,12 +32,16 @@ from sqlanon.search import (
     Outcome,
     Problem,
     SearchResult,
+    Solution,
+    TreeSettings,
     Walk,
     WalkSettings,
     Watch,
     better_of,
     coarsest,
+    cut_tree,
     together,
+    uncut,
     with_publishable_choice,
 )
 
@@ -48,7 +54,7 @@ NO_PRIVACY = (
 )
 
 
-def alphabetical(columns: Sequence[Column]) -> list[str]:
+def _alphabetical(columns: Sequence[Column]) -> list[str]:
     """A note on text columns that nothing but the alphabet orders, so that groups mean little."""
     names = [
         repr(column.name)
@@ -117,35 +123,53 @@ def result_of(
     It was searched for `k`, and each solution was scored for a k of its own; None is the
     policy's. `released` has the released rows of every group, by solution and column.
     """
-    policy, k = measurer.policy, k or measurer.required_k
     preference, notes = measurer.preference, outcome.notes
     if preference is None and "ach" in outcome.objectives:
         preference, notes = DEFAULT_PREFERENCE, (*notes, NO_PREFERENCE)
-    if policy.section.privacy is None:
-        notes = (*notes, NO_PRIVACY)
-    notes = (*measurer.cautions, *notes, *alphabetical(measurer.space.columns))
     # A search may have seen fewer cuts than the columns have.
     found = Batch(measurer.space, outcome.solutions.ids)
     scored_for = scored_for or [None] * len(found)
     schemes = [replace(found.scheme(i), required_k=own) for i, own in enumerate(scored_for)]
     solutions = measurer.solutions(schemes, outcome.scores, preference, released)
-    return SearchResult(
+    return _result(
+        measurer,
+        solutions,
+        outcome.chosen,
+        notes,
+        k or measurer.required_k,
         method=outcome.method,
         objectives=outcome.objectives,
         seed=seed,
-        solutions=tuple(solutions),
-        chosen=outcome.chosen,
         evaluations=effort,
         seconds=seconds,
         stopped=outcome.stopped,
-        notes=notes,
+    )
+
+
+def _result(
+    measurer: Measurer,
+    solutions: Sequence[Solution],
+    chosen: int | None,
+    notes: Sequence[str],
+    k: int,
+    **search: Any,
+) -> SearchResult:
+    """What was found for a k, with what the policy and its source say about it."""
+    policy = measurer.policy
+    if policy.section.privacy is None:
+        notes = (*notes, NO_PRIVACY)
+    return SearchResult(
+        solutions=tuple(solutions),
+        chosen=chosen,
+        notes=(*measurer.cautions, *notes, *_alphabetical(measurer.space.columns)),
         policy=policy.fingerprint,
         source=measurer.account_of_source(),
         required_k=k,
-        choices={k: outcome.chosen},
+        choices={k: chosen},
         required=tuple(model.describe() for model in measurer.models),
-        unreachable=measurer.unreachable if outcome.chosen is None else (),
+        unreachable=measurer.unreachable if chosen is None else (),
         policy_parts=policy.parts,
+        **search,
     )
 
 
@@ -389,3 +413,85 @@ def _since(before: Effort, evaluator: Evaluator) -> dict[str, int]:
     """What was evaluated since then."""
     then = asdict(before)
     return {name: number - then[name] for name, number in asdict(evaluator.effort).items()}
+
+
+def refuse_method(own: str, method: str | None) -> None:
+    """Refuses what chooses between searches for one partition per column."""
+    if method not in (None, own):
+        raise ArgumentError(
+            f"`method` is {method!r}, but the policy says recoding: multidimensional, which has "
+            "one search; leave it out, or say recoding: global"
+        )
+
+
+def search_trees(
+    measurer: Measurer,
+    wanted: Sequence[int],
+    seed: int,
+    watch: Watch,
+    settings: TreeSettings,
+) -> SearchResult:
+    """The best tree that was found for every k; `wanted` is ascending."""
+    refuse_with_tree(measurer.policy)
+    found = []
+    for k in wanted:
+        watch.begin_again()
+        found.append(_searched_tree(measurer, k, seed, watch, settings))
+    return together(found, measurer.required_k) if len(found) > 1 else found[0]
+
+
+def _searched_tree(
+    measurer: Measurer, k: int, seed: int, watch: Watch, settings: TreeSettings
+) -> SearchResult:
+    begun, policy = time.perf_counter(), measurer.policy
+    loss = policy.section.search.loss or "nwp"
+    watch.start()
+    scheme, queries = cut_tree(
+        measurer.histogram,
+        k,
+        measurer.models,
+        sensitive_hierarchies(policy, measurer.source),
+        watch,
+        labels=policy.section.search.labels,
+        effort=settings.effort,
+        by_weight=loss != "glm",
+        workers=measurer.workers,
+    )
+    own = None if k == measurer.required_k else k
+    preference = measurer.preference or DEFAULT_PREFERENCE
+    solution = measurer.measured_tree(replace(scheme, required_k=own), preference)
+    # As other searches, it shows only those further measures that it was asked for.
+    unasked = {*further()} - {loss, preference.loss_by, preference.bias_by}
+    scores = {name: value for name, value in solution.scores.items() if name not in unasked}
+    solution = replace(solution, scores=scores)
+    return _result(
+        measurer,
+        [solution],
+        None if solution.feasible is False else 0,
+        _about_minimality(measurer, scheme, k),
+        k,
+        method=str(Recoding.MULTIDIMENSIONAL),
+        objectives=(loss, "k"),
+        seed=seed,
+        evaluations=asdict(Effort(asked=1, distinct=1, queries=queries)),
+        seconds=time.perf_counter() - begun,
+        stopped=watch.stopped,
+    )
+
+
+def _about_minimality(measurer: Measurer, scheme: Scheme, k: int) -> tuple[str, ...]:
+    """What the regions that stayed whole say."""
+    assert scheme.tree is not None
+    labels = measurer.policy.section.search.labels
+    found = uncut(measurer.histogram, scheme.tree, labels, k)
+    if found is None or not found.large:
+        return ()
+    said = (
+        f"{found.large:,} of {found.regions:,} regions have {2 * k:,} people or more and stay whole"
+    )
+    if measurer.models:
+        said += (
+            f"; {found.by_k:,} of them would be cut if k = {k} alone were required, which says "
+            "something about the sensitive values in them"
+        )
+    return (said,)

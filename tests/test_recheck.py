@@ -13,7 +13,7 @@ from command_line import Run
 from small_table import POLICY, SCHEME, changed, write_folder
 
 import sqlanon
-from sqlanon.release.certificate.document import digest_of
+from sqlanon.release.certificate import digest_of
 
 
 def published(

@@ -69,8 +69,8 @@ def test_wheel_carries_nothing_else(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as archive:
         names = archive.namelist()
     assert "sqlanon/py.typed" in names
-    assert "sqlanon/release/certificate/templates/certificate.html" in names
-    assert "sqlanon/release/certificate/templates/certificate.css" in names
+    assert "sqlanon/release/templates/certificate.html" in names
+    assert "sqlanon/release/templates/certificate.css" in names
     assert {name.split("/")[0].split("-")[0].removesuffix(".dist") for name in names} == {"sqlanon"}
 
 

@@ -9,13 +9,7 @@ generalized AS (
 {% include "release/generalized.sql" %}
 
 ),
--- every row with the number of rows in its class
-counted AS (
-  SELECT
-    {{ names | names("generalized") }},
-    COUNT(*) OVER (PARTITION BY {{ class | cells }}) AS people
-  FROM generalized
-)
+{% include "release/counted_rows.sql" %}
 SELECT
 {% for name in names %}
   CASE WHEN counted.people >= {{ k }} THEN counted.{{ name | identifier }} END AS {{ name | identifier }},

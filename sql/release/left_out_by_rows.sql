@@ -6,13 +6,7 @@ generalized AS (
 {% include "release/generalized.sql" %}
 
 ),
--- every row with the number of rows in its class
-counted AS (
-  SELECT
-    {{ names | names("generalized") }},
-    COUNT(*) OVER (PARTITION BY {{ class | cells }}) AS people
-  FROM generalized
-)
+{% include counted_rows %}
 SELECT
   {{ names | names("counted") }}
 FROM counted

@@ -1,30 +1,24 @@
-"""Counts the classes of a table with plain GROUP BY, sharing nothing with a search."""
+"""Counts the classes of a table with plain GROUP BY, sharing nothing with a search.
+
+Beside them the values of sensitive columns, by class and in all, and on request the smallest
+classes themselves.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
-from sqlanon.audit.audit_result import Audit, AuditedModel
-from sqlanon.audit.cells import (
-    NUMBERS,
-    Key,
-    canonical_text,
-    compared,
-    fetch,
-    fetch_row,
-    key,
-    keys_of,
-    people,
-    person,
-)
-from sqlanon.audit.class_sizes import (
+from sqlanon.audit.audit_result import (
+    Audit,
+    AuditedModel,
     ClassSize,
     Ints,
     Journalist,
@@ -32,19 +26,28 @@ from sqlanon.audit.class_sizes import (
     Spread,
     Uniques,
     journalist,
+    sensitive_figures,
     spread_of_people,
     spread_of_rows,
     uniques,
 )
-from sqlanon.audit.sensitive_values import (
-    Reference,
-    profile,
-    reference_of,
-    renamed,
-    sensitive_figures,
-    usable_column,
+from sqlanon.audit.cells import (
+    MOMENTS,
+    NUMBERS,
+    Key,
+    ascending,
+    canonical_text,
+    column,
+    compared,
+    exact,
+    fetch,
+    fetch_row,
+    key,
+    keys_of,
+    people,
+    person,
 )
-from sqlanon.domain import Hierarchy
+from sqlanon.domain import Hierarchy, format_value
 from sqlanon.engines import ColumnInfo, Kind, Source
 from sqlanon.errors import CheckError, EngineError, SubjectError
 from sqlanon.privacy import AuditedColumn, Model
@@ -133,7 +136,7 @@ def _keys(found: pa.Table, kinds: Sequence[Kind]) -> list[tuple[Key, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _ints(values: pa.ChunkedArray) -> Ints:
+def _ints(values: pa.ChunkedArray | pa.Array) -> Ints:
     return np.asarray(values.to_numpy(), np.int64)
 
 
@@ -241,14 +244,46 @@ class Auditor:
         self, info: ColumnInfo, reference: Reference | None, hierarchy: Hierarchy | None
     ) -> AuditedColumn:
         """How the values of a sensitive column are spread over the classes."""
-        assert info.kind is not None
+        kind = info.kind
+        assert kind is not None
         found = self.table(
             "values_of_classes.sql",
             sensitive=compared(info),
             text=canonical_text(renamed(info, "v"), as_double=True),
         )
         whole = reference or reference_of(self.source, info.name, self.subject_name)
-        return profile(found, info.name, info.kind, whole, hierarchy)
+        if found.num_rows and not any(whole.counts.values()):
+            raise CheckError(
+                f"the reference has no rows, so nothing of {info.name!r} can be compared"
+            )
+        import pyarrow.compute as pc  # takes longer to import than a small search
+
+        is_class = pc.equal(found["is_class"], 1)
+        classes = found.filter(is_class).sort_by("class")
+        pairs = found.filter(pc.invert(is_class))
+        encoded = pairs["t"].combine_chunks().dictionary_encode()
+        own = [*keys_of(encoded.dictionary.to_pylist(), kind), None]
+        codes = _ints(encoded.indices.fill_null(len(own) - 1))
+        held = own if encoded.null_count else own[:-1]
+        ordered = _one_family(kind, whole.kind)
+        keys = ascending({*held, *whole.counts}, kind if ordered else Kind.TEXT)
+        number = {each: position for position, each in enumerate(keys)}
+        of_value = np.array([number.get(each, -1) for each in own], np.int64)[codes]
+        of_class = _ints(pairs["class"]) - 1
+        order = np.lexsort((of_value, of_class))
+        return AuditedColumn(
+            people=_ints(classes["n"]),
+            rows=_ints(classes["n_rows"]),
+            whole=np.array([whole.counts.get(each, 0) for each in keys], np.int64),
+            of_class=of_class[order],
+            of_value=of_value[order],
+            counts=_ints(pairs["n"])[order],
+            is_ordered=ordered and kind.is_ordered,
+            hierarchy=hierarchy,
+            leaves=np.zeros(0, np.int64)
+            if hierarchy is None
+            else _leaves(hierarchy, info.name, kind, keys),
+        )
 
     def _by_people(self, classes: list[dict[str, Any]], threshold: float) -> Spread:
         sizes = _sizes(classes, "n_people")
@@ -305,3 +340,152 @@ def _sizes(classes: list[dict[str, Any]], unit: str) -> list[ClassSize]:
         numbers[each[unit]] += each["n_classes"]
         rows[each[unit]] += each["n_classes"] * each["n_rows"]
     return [ClassSize(size, numbers[size], rows[size]) for size in sorted(numbers)]
+
+
+def _leaves(tree: Hierarchy, column: str, kind: Kind, keys: Sequence[Key]) -> Ints:
+    """The leaf of every value, -1 for NULL; a value without a leaf is refused."""
+    texts = map(format_value, tree.parsed(kind))
+    leaves: dict[Key, int] = {key(text, kind): number for number, text in enumerate(texts)}
+    leaves[None] = -1
+    tree.refuse_without_leaf(column, [str(each) for each in keys if each not in leaves])
+    return np.array([leaves[each] for each in keys], np.int64)
+
+
+def _one_family(one: Kind, other: Kind) -> bool:
+    """Whether values of both kinds have a common order that is not that of their texts."""
+    return one is other or any({one, other} <= family for family in (NUMBERS, MOMENTS))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """People by value, of one column of a table as a whole: what q_v is derived from.
+
+    counts   by key (see cells.keys_of) how many people have the value in one of their rows; the
+             number of rows where there is no subject. None is NULL
+    """
+
+    column: str
+    kind: Kind
+    counts: Mapping[Key, int]
+
+
+def reference_of(source: Source, column: str, subject: str | None = None) -> Reference:
+    """Counts a column of a whole table, on its own engine."""
+    info = usable_column(source, column)
+    assert info.kind is not None
+    found = fetch(
+        source.engine,
+        source.relation,
+        "values_of_table.sql",
+        value=compared(info),
+        text=canonical_text(renamed(info, "v"), as_double=True),
+        people=people(None if subject is None else person(usable_column(source, subject))),
+    )
+    keys = keys_of(found["t"].to_pylist(), info.kind)
+    return Reference(column, info.kind, dict(zip(keys, found["n"].to_pylist(), strict=True)))
+
+
+def usable_column(source: Source, name: str) -> ColumnInfo:
+    """A column of a type that can be audited."""
+    info = source.column(name)
+    if info.kind is None:
+        raise CheckError(
+            f"column {name!r} has type {info.type}, which cannot be audited; "
+            "cast it to text or a number in a query"
+        )
+    return info
+
+
+def renamed(info: ColumnInfo, name: str) -> ColumnInfo:
+    """The column as a subquery hands it on that has compared its values."""
+    return replace(info, name=name)
+
+
+LIMIT = 10
+"""Classes and rows that are shown."""
+
+
+@dataclass(frozen=True)
+class ListedClass:
+    """A class with the text of its values, None for NULL, and its people of a population."""
+
+    values: dict[str, str | None]
+    rows: int
+    people: int
+    population: int | None = None
+
+    @property
+    def journalist_risk(self) -> float | None:
+        """1 / people of the population in the class; 1 if no one is in it."""
+        return None if self.population is None else 1 / max(1, self.population)
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"rows": self.rows, "people": self.people}
+        if self.population is not None:
+            document["population"] = self.population
+            document["journalist_risk"] = self.journalist_risk
+        return document | {"values": self.values}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The smallest classes of a table, and some of their rows with all columns.
+
+    This is the only part of an audit that holds values of the table.
+    """
+
+    classes: tuple[ListedClass, ...]
+    samples: tuple[dict[str, str | None], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "smallest": [each.to_dict() for each in self.classes],
+            "samples": list(self.samples),
+        }
+
+
+def smallest_classes(
+    source: Source,
+    quasi: Sequence[str],
+    *,
+    subject: str | None = None,
+    limit: int = LIMIT,
+    population: Population | None = None,
+) -> Listing:
+    """The smallest classes, and up to as many rows of them; the order is always the same."""
+    auditor = Auditor(source, quasi, subject)
+    finder = None if population is None else Finder(auditor, population)
+    names = [info.name for info in source.columns]
+    texts_of_rows = {f"t{j}": exp.cast(column(name), "text") for j, name in enumerate(names)}
+    classes = []
+    for each in auditor.fetch("smallest.sql", texts=auditor.texts, limit=limit):
+        texts = [each[f"t{j}"] for j in range(len(auditor.names))]
+        fitting = None if finder is None else finder.people(finder.keys(texts))
+        values = dict(zip(auditor.names, texts, strict=True))
+        classes.append(ListedClass(values, each["n_rows"], each["n_people"], fitting))
+    pairs = zip(auditor.quasi, auditor.texts.values(), strict=True)
+    is_member = exp.and_(*(each for name, text in pairs for each in _agreeing(name, text)))
+    samples = auditor.fetch("samples.sql", texts=texts_of_rows, is_member=is_member, limit=limit)
+    return Listing(
+        tuple(classes),
+        tuple({name: each[f"t{j}"] for j, name in enumerate(names)} for each in samples),
+    )
+
+
+def _agreeing(name: str, text: exp.Expr) -> list[exp.Expr]:
+    """What is true where a row and a class agree in a column, by its canonical text.
+
+    NULL agrees with NULL. Both conditions are equalities of what cannot be NULL: PostgreSQL
+    compares row by row for IS NOT DISTINCT FROM.
+    """
+    filled, flags = [], []
+    for table in ("members", "classes"):
+        value = text.copy()
+        for found in value.find_all(exp.Column):
+            found.set("table", exp.to_identifier(table))
+        empty = exp.Literal.string("")
+        filled.append(exact(exp.Coalesce(this=value, expressions=[empty])))
+        is_null = exp.column(name, table=table, quoted=True).is_(exp.null())
+        one = exp.If(this=is_null, true=exp.Literal.number(1))
+        flags.append(exp.Case(ifs=[one], default=exp.Literal.number(0)))
+    return [exp.EQ(this=one, expression=other) for one, other in (filled, flags)]

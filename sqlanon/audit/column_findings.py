@@ -362,14 +362,14 @@ def _counted_in_texts() -> dict[str, exp.Expr]:
 
 def _findings(info: ColumnInfo, counts: dict[str, Any], by_people: bool) -> list[Finding]:
     unit = "pairs of person and value" if by_people else "rows"
-    judged = [_near_unique(info.name, counts, by_people)]
+    found = [_near_unique(info.name, counts, by_people)]
     if info.kind is Kind.TEXT:
-        judged.append(_free_text(info.name, counts, unit))
-        judged += [
+        found.append(_free_text(info.name, counts, unit))
+        found += [
             _contact(info.name, pattern, counts[f"c{i + 1}"], counts["n_entries"], unit)
             for i, pattern in enumerate(PATTERNS)
         ]
-    return [finding for finding in judged if finding is not None]
+    return [finding for finding in found if finding is not None]
 
 
 def _has_blanks(value: exp.Expr) -> exp.Expr:

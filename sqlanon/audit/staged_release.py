@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.audit.audit_result import Audit, KAnonymity, Requirement, Satisfies
-from sqlanon.audit.auditor import Population, audit, people_of
+from sqlanon.audit.auditor import Population, Reference, audit, people_of
 from sqlanon.audit.cells import column, compared, exact, fetch_row, people, person
 from sqlanon.audit.column_findings import (
     Finding,
@@ -22,7 +22,6 @@ from sqlanon.audit.column_findings import (
     held_values,
     rows_unique_over_each,
 )
-from sqlanon.audit.sensitive_values import Reference
 from sqlanon.audit.table_hash import hashed_rows
 from sqlanon.domain import Hierarchy, Value
 from sqlanon.engines import ColumnInfo, Engine, Source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
@@ -24,12 +23,17 @@ from sqlanon.checking import (
     population_of,
     recheck,
 )
-from sqlanon.cli.options import Whole, json_option, print_json, showing_values
+from sqlanon.cli.options import (
+    Whole,
+    end_where_it_fails,
+    json_option,
+    print_json,
+    showing_values,
+)
 from sqlanon.cli.output import Grid, Row, console, plain
 from sqlanon.domain import format_label
 from sqlanon.engines import Source, written
 from sqlanon.errors import ArgumentError
-from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.privacy import keys
 
 BAR = 30
@@ -283,14 +287,10 @@ def check(
     elif not quiet:
         show_check(result, listing, k, console())
     if not result.holds:
-        for violation in result.violations:
-            click.echo(violation, err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails(result.violations)
 
 
-WITH_CERTIFICATE = frozenset(
-    {"source", "certificate", "table", "query", "as_json", "quiet"}
-)  # fmt: skip
+WITH_CERTIFICATE = frozenset({"source", "certificate", "table", "query", "as_json", "quiet"})
 """What goes with --certificate: where the release is, and how the answer is printed."""
 
 
@@ -316,8 +316,7 @@ def _recheck(found: Recheck, as_json: bool, quiet: bool) -> None:
     elif found.holds and not quiet:
         click.echo(str(found))
     if not found.holds:
-        click.echo(str(found), err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails([str(found)])
 
 
 def columns_named(source: Source, given: Sequence[str], option: str) -> list[str]:

@@ -56,6 +56,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             raise click.Abort from None
         finally:
+            gc.freeze()  # nor does a collection during the command look at them
             gc.enable()
         command: click.Command = getattr(module, cmd_name)
         return command
@@ -89,7 +90,10 @@ def main() -> None:
     """
     output = guard_streams()
     done: list[str] = []
-    status = _status_of(done)
+    try:
+        status = _status_of(done)
+    finally:
+        gc.unfreeze()  # or extension modules report at the end what was not freed
     if sys.stdout is not None:
         sys.stdout.flush()
     if output is not None and output.failure is not None:

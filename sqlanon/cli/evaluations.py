@@ -67,7 +67,9 @@ def evaluations(
         query = f"FROM evaluation WHERE run = {run}"
         query += f" AND (\n{where}\n)" * (where is not None)
         (total,) = anonymizer.evaluations(f"SELECT count(*) AS n {query}")["n"].to_pylist()
-        note = anonymizer.workspace.note
+        failure, note = anonymizer.workspace.failure, anonymizer.workspace.note
+        if failure is not None:
+            note = f"{failure}; its evaluations can be printed once it is free and writable"
         if note is not None:
             raise EngineError(f"{note[0].upper()}{note[1:]}.")
         query += f"\nORDER BY {order or 'number'}\nLIMIT {limit or (total if as_json else SHOWN)}"

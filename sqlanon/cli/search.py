@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NoReturn
@@ -15,6 +14,7 @@ from sqlanon.cli.options import (
     Seconds,
     Whole,
     Wholes,
+    end_where_it_fails,
     json_option,
     may_show_values,
     policy_argument,
@@ -32,9 +32,9 @@ from sqlanon.cli.output import (
 from sqlanon.cli.progress import ending_on_sigterm, watching
 from sqlanon.cli.walk import walk_by_answers
 from sqlanon.counting import files_of
+from sqlanon.documents import read_json
 from sqlanon.domain import Recoding, format_label
 from sqlanon.errors import SearchError
-from sqlanon.exit_status import REQUIREMENT_FAILS
 from sqlanon.files import RESULT, Used, refuse_to_replace
 from sqlanon.policy import SearchSection
 from sqlanon.search import METHODS, SearchResult
@@ -77,6 +77,10 @@ ENDED = {
 }
 """What is said of a search that would have gone on."""
 USED_UP = "its evaluations were used up; more may find a better solution"
+KEPT = (
+    "{output} is left as it was, because it has a chosen solution and this search has none; to "
+    "write what came closest, name another file with --output"
+)
 PATIENCE = "its patience ended the search; more may find a better solution"
 
 
@@ -177,19 +181,20 @@ def search(
         if as_json:
             print_json(result.to_dict())
         return
-    result.write(output)
+    written = result.chosen is not None or not _has_answer(output)
+    if written:
+        result.write(output)
     if as_json:
         print_json(result.to_dict())
     elif not quiet:
-        _show(result, output, said)
+        _show(result, output, f"written to {output}" if written else "not written", said)
     if not result.reproducible:
         click.echo(f"{ENDED[result.stopped]}: this is the best so far", err=True)
     if result.chosen is None:
-        click.echo(result.shortfall(), err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        also = [] if written else [KEPT.format(output=output)]
+        end_where_it_fails([result.shortfall(), *also])
     if missing := [str(k) for k, row in result.choices.items() if row is None]:
-        click.echo(f"No solution reaches k = {', '.join(missing)}.", err=True)
-        sys.exit(REQUIREMENT_FAILS)
+        end_where_it_fails([f"No solution reaches k = {', '.join(missing)}."])
 
 
 def _refuse(option: str, methods: list[str], name: str) -> NoReturn:
@@ -214,8 +219,18 @@ def _searched(
         return anonymizer.search(k=k, method=name, seed=seed, effort=effort, watch=watch)
 
 
-def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
-    """The trade-off, the chosen solution's groups, what it took, and notes not yet `said`."""
+def _has_answer(output: Path) -> bool:
+    """Whether a file is a result that has a chosen solution."""
+    if not output.is_file() or not output.stat().st_size:
+        return False
+    return read_json(output, SearchError).get("chosen") is not None
+
+
+def _show(result: SearchResult, output: Path, where: str, said: tuple[str, ...]) -> None:
+    """The trade-off, the chosen solution's groups, what it took, and notes not yet `said`.
+
+    `where` says what became of the result.
+    """
     screen = console()
     print_front(result, screen)
     reached = reached_tables(result, screen)
@@ -243,7 +258,7 @@ def _show(result: SearchResult, output: Path, said: tuple[str, ...]) -> None:
     screen.print(
         f"{counted(result.evaluations['asked'], 'evaluation')}, "
         f"{result.evaluations['distinct']:,} distinct{recalled}, in {result.seconds:.1f} s; "
-        f"written to {output}",
+        f"{where}",
         markup=False,
     )
 

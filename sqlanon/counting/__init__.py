@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from sqlanon.counting.atom_sql import (
-    column,
-    counted_value,
-    exact,
-    told_apart,
-)
 from sqlanon.counting.binding import (
     DEFAULT_PREFERENCE,
     NO_PREFERENCE,
-    Quasi,
+    SchemeLike,
+    StoredScheme,
     check_columns,
-    find_hierarchy,
+    check_fit,
+    explaining_changes,
     generalized_of,
     misfit,
     models_of,
     quasis_of,
+    scheme_in,
     sensitive_hierarchies,
     writings_of,
 )
@@ -26,17 +23,13 @@ from sqlanon.counting.histogram_files import (
     ROWS,
     count_query,
     is_histogram,
-    modelled_columns,
     repeated,
     table_elsewhere,
     tuples_query,
 )
 from sqlanon.counting.population import (
-    Reach,
-    count_population,
     people_of_population,
     population_of,
-    population_source,
 )
 from sqlanon.counting.sources import (
     Origin,
@@ -45,13 +38,7 @@ from sqlanon.counting.sources import (
     folders_of,
     open_lent_source,
     open_policy_source,
+    population_source,
     refuse_empty,
     refuse_workspace,
-)
-from sqlanon.counting.stored_schemes import (
-    SchemeLike,
-    StoredScheme,
-    check_fit,
-    explaining_changes,
-    scheme_in,
 )

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.counting.atom_sql import column, exact, interval_atom
 from sqlanon.counting.binding import Quasi
-from sqlanon.domain import IntervalDomain
+from sqlanon.counting.counter import column, interval_atom
+from sqlanon.domain import IntervalDomain, exact
 from sqlanon.engines import (
     SUFFIXES,
     ColumnInfo,

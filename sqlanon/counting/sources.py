@@ -5,22 +5,34 @@ Nothing else may be written over these files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.counting.binding import find_hierarchy
+from sqlanon.counting.binding import find_hierarchy, misfit
 from sqlanon.counting.histogram_files import open_histogram
-from sqlanon.engines import Connection, Data, Source, database_path, open_source, source_folders
+from sqlanon.engines import (
+    ColumnInfo,
+    Connection,
+    Data,
+    Kind,
+    Source,
+    database_path,
+    open_source,
+    same_database,
+    source_folders,
+)
 from sqlanon.errors import (
     EngineError,
     PolicyError,
 )
 from sqlanon.evaluate import refuse_other_database
 from sqlanon.files import Used, refuse_used
-from sqlanon.policy import Policy
+from sqlanon.policy import Policy, Role
+from sqlanon.wording import suggest
 
 
 @dataclass(frozen=True)
@@ -164,3 +176,86 @@ def refuse_workspace(path: Path, policy: Policy, origin: Origin) -> None:
     ]
     refuse_used(path, others, "a workspace is a file of its own: name another")
     refuse_other_database(path)
+
+
+def population_source(policy: Policy, source: Source) -> Source | None:
+    """The population that a policy names, on the source's own engine; None if it names none.
+
+    One statement counts the people of both, so it is a table or query of the source's
+    database, or a file. It has every quasi-identifier of the source, in a type whose values
+    compare with the source's. Close the source, not this.
+    """
+    section = policy.section.population
+    if section is None:
+        return None
+    if section.file is None and not _is_beside_source(policy):
+        raise PolicyError(
+            f"{policy.origin}: population.connection: is another database than the source's; a "
+            "population is counted together with the source, so copy it into the source's "
+            "database, or give it as a file"
+        )
+    engine = source.engine
+    reading = engine.reading
+    try:
+        file = None if section.file is None else policy.folder / section.file
+        found = engine.source(table=section.table, query=section.query, file=file)
+    except EngineError as error:
+        raise EngineError(policy.hide(f"{policy.origin}: population: {error}")) from None
+    finally:
+        engine.reading = reading  # messages name the source again
+    _check_columns(policy, source, found)
+    return found
+
+
+def refuse_empty_population(policy: Policy, population: Source) -> None:
+    if is_empty(population):
+        raise PolicyError(
+            f"{policy.origin}: population: {population.name} has no rows; name a table of the "
+            "people that those of the source are a part of, or leave `population` out"
+        )
+
+
+def _is_beside_source(policy: Policy) -> bool:
+    """Whether the population's address, if it has one, is that of the source."""
+    address = address_in(policy, policy.population_connection())
+    own = address_in(policy, policy.source_connection())
+    if address is None or address == own:
+        return True
+    return own is not None and same_database(own, address)
+
+
+def _check_columns(policy: Policy, source: Source, population: Source) -> None:
+    present = {info.name: info for info in population.columns}
+    subject = policy.section.population.subject if policy.section.population else None
+    wanted = [*policy.columns_with(Role.QUASI), *([] if subject is None else [subject])]
+    problems = [
+        f"column {name!r} is not in {population.name}. {suggest(name, present, 'Its columns:')}"
+        for name in dict.fromkeys(wanted)
+        if name not in present
+    ]
+    others = [
+        line
+        for name in policy.columns_with(Role.QUASI)
+        if name in present
+        for line in _differences(source.column(name), present[name])
+    ]
+    if others:  # an empty CSV file has no types, only text
+        refuse_empty(source)
+        refuse_empty_population(policy, population)
+    problems += others
+    if problems:
+        raise misfit(f"{policy.origin}: population", problems)
+
+
+def _differences(own: ColumnInfo, other: ColumnInfo) -> Iterator[str]:
+    """Reports that a column of the population has no type that compares with the source's."""
+    comparable = own.kind is other.kind
+    if own.kind is Kind.TEXT:
+        comparable = comparable and own.type == other.type
+    if own.kind is Kind.TIMESTAMP:
+        comparable = comparable and own.has_time_zone is other.has_time_zone
+    if not comparable:
+        yield (
+            f"column {own.name!r} is {other.type}, the source's is {own.type}; read the "
+            "population by a query that casts it"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family, Partition, null_apart
 from sqlanon.domain.cut_tree import CutTree, Regions, Run
 from sqlanon.domain.hierarchy import Hierarchy, Span
 from sqlanon.domain.histogram import (
@@ -15,22 +15,15 @@ from sqlanon.domain.histogram import (
     Ints,
     Tally,
 )
-from sqlanon.domain.labels import (
+from sqlanon.domain.presentation import (
     BETWEEN,
     MORE,
-    WHOLE,
-    Mask,
-    format_label,
-    format_labels,
-    partition_by_spans,
-    spells_values,
-)
-from sqlanon.domain.partition import Bits, Partition, null_apart
-from sqlanon.domain.presentation import (
     NOT_IN_SCHEME,
+    WHOLE,
     Cell,
     Form,
     Generalized,
+    Mask,
     Mode,
     Output,
     RowOrder,
@@ -40,8 +33,12 @@ from sqlanon.domain.presentation import (
     Writings,
     cell_text,
     decimal_digits,
+    format_label,
+    format_labels,
     marking_problems,
     opens_ends,
+    partition_by_spans,
+    spells_values,
     takes_unseen,
     top_cell,
 )
@@ -56,6 +53,7 @@ from sqlanon.domain.scheme_json import (
     observed_domains,
     read_document,
     read_result,
+    refined_partitions,
     solution_in,
     split_reference,
     to_document,
@@ -63,5 +61,13 @@ from sqlanon.domain.scheme_json import (
     write_document,
 )
 from sqlanon.domain.space import Batch, Ids, PartitionTable, Space
-from sqlanon.domain.tree_json import refined_partitions
-from sqlanon.domain.values import Value, format_value, literal, parse_value, sort_key
+from sqlanon.domain.values import (
+    Value,
+    counted_value,
+    exact,
+    format_value,
+    literal,
+    parse_value,
+    sort_key,
+    told_apart,
+)

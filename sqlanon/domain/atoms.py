@@ -13,6 +13,7 @@ import datetime as dt
 import hashlib
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -40,7 +41,7 @@ _EXACT = Context(prec=1000)
 """Enough digits for any sum of parsed numbers; the default 28 would round wide ones."""
 
 
-class _Atoms:
+class _Atoms(ABC):
     """What both kinds of domain have: their size, and how they spell and name their values."""
 
     column: str
@@ -58,9 +59,9 @@ class _Atoms:
         return self.width + self.has_null
 
     @property
+    @abstractmethod
     def left_ends(self) -> tuple[Value, ...]:
         """What a cut before each atom is called in a scheme file."""
-        raise NotImplementedError
 
     @property
     def _named(self) -> tuple[Value, ...]:

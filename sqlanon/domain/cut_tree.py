@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Partition
 from sqlanon.errors import SchemeError
 
 Ints = npt.NDArray[np.int64]

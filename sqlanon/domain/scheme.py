@@ -9,10 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Bits, Column, Partition
 from sqlanon.domain.cut_tree import CutTree, Run
-from sqlanon.domain.labels import group_labels, run_labels
-from sqlanon.domain.partition import Bits, Partition
+from sqlanon.domain.presentation import group_labels, run_labels
 from sqlanon.errors import SchemeError
 from sqlanon.wording import brief_list, counted
 

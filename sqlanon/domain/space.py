@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Bits, Partition, null_apart
+from sqlanon.domain.column import Bits, Column, Partition, null_apart
 from sqlanon.domain.scheme import Scheme, fingerprint
 from sqlanon.errors import SchemeError
 from sqlanon.wording import brief_list, counted

@@ -1,4 +1,4 @@
-"""Values of a column: read, written and ordered the same way everywhere.
+"""Values of a column: read, written, ordered, and compared in SQL the same way everywhere.
 
 Numbers are ordered by size with -inf first, +inf after every number and NaN after +inf; text by
 code point; false before true. NULL is not a value: where it may occur it is written None, and
@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from sqlanon.engines import Kind
+from sqlanon.engines import Kind, is_text_type
 from sqlanon.errors import DomainError
+from sqlanon.render import EXACT
 
 Value: TypeAlias = int | Decimal | float | dt.date | dt.datetime | bool | str
 
@@ -116,6 +117,27 @@ def literal(value: Value) -> exp.Expr:
     if isinstance(value, dt.datetime):
         return exp.cast(string, "timestamptz" if value.tzinfo else "timestamp")
     return exp.cast(string, "date")
+
+
+def counted_value(name: str, kind: Kind, type_: str) -> exp.Expr:
+    """The column in the form in which its values are compared."""
+    value: exp.Expr = exp.column(name, quoted=True)
+    if kind is Kind.FLOAT:
+        return exp.Add(this=value, expression=exp.Literal.number("0.0"))  # -0.0 becomes 0.0
+    if kind is Kind.TEXT and not is_text_type(type_):
+        return exp.cast(value, "text")
+    return value
+
+
+def exact(text: exp.Expr) -> exp.Expr:
+    """The text compared character by character, whatever the collation of its column or session."""
+    return exp.Collate(this=text, expression=exp.to_identifier(EXACT, quoted=True))
+
+
+def told_apart(name: str, kind: Kind, type_: str) -> exp.Expr:
+    """The column for exact comparison, even if its collation treats different values as equal."""
+    value = counted_value(name, kind, type_)
+    return exact(value) if kind is Kind.TEXT else value
 
 
 def sort_key(value: Value) -> tuple[bool, Any]:

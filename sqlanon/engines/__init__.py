@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from sqlanon.engines.addresses import without_password
-from sqlanon.engines.column_types import (
-    decimal_places,
-    folds_case,
-    has_nanoseconds,
-    has_time_zone,
-    is_text_once_released,
-    is_text_type,
-    released_type,
-)
-from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.protocol import (
     UNCHANGED,
     ArrowStream,
@@ -26,15 +15,22 @@ from sqlanon.engines.protocol import (
     Kind,
     Opened,
     Reads,
-    Rebuilt,
     Source,
     SqlText,
     TableDetails,
     as_given,
+    decimal_places,
+    folds_case,
+    has_nanoseconds,
+    has_time_zone,
     held,
-    is_dataframe,
+    insert_rows,
+    is_spelled_once,
+    is_text_once_released,
+    is_text_type,
     numbers_of,
     parse_table,
+    released_type,
     render_statement,
     spelled,
     transaction,
@@ -59,6 +55,7 @@ from sqlanon.engines.registry import (
     open_table,
     same_database,
     source_folders,
+    without_password,
+    written,
 )
-from sqlanon.engines.tracer import LITERALS_LOG, Tracer
-from sqlanon.engines.written import written
+from sqlanon.engines.statements import LITERALS_LOG, Tracer

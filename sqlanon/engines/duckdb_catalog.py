@@ -9,13 +9,13 @@ import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.protocol import ColumnDetails, Reads, TableDetails, is_cte
+from sqlanon.engines.protocol import ColumnDetails, Reads, Row, TableDetails, is_cte
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ _SPILL = "SELECT current_setting('temp_directory') AS folder"
 # Since DuckDB 2.0 the names hold the number of the process.
 _SPILLED = re.compile(r"duckdb_temp_(?:(\d+)_\d+_)?(?:owner|storage|block).*")
 _ON_PATH = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",.]+)|(?P<comma>,)')
-
-Row = dict[str, Any]
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 

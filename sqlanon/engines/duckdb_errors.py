@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.engines.tracer import without_literals
+from sqlanon.engines.statements import without_literals
 from sqlanon.errors import EngineError
 from sqlanon.wording import counted, suggest
 

@@ -12,8 +12,6 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines import postgres_catalog as catalog
-from sqlanon.engines.interrupts import interruptible
-from sqlanon.engines.loading import insert_rows
 from sqlanon.engines.postgres_errors import explain, explain_opening
 from sqlanon.engines.protocol import (
     Capabilities,
@@ -24,11 +22,13 @@ from sqlanon.engines.protocol import (
     Source,
     SqlText,
     TableDetails,
+    Transactions,
+    insert_rows,
     parse_table,
     render_statement,
     spelled,
 )
-from sqlanon.engines.tracer import Running, Tracer
+from sqlanon.engines.statements import Running, Tracer, interruptible
 from sqlanon.errors import EngineError, PublishError, UnknownOutcomeError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _WRITTEN_ALIKE = {"DateStyle": "ISO", "extra_float_digits": ("1", "2", "3")}
 _CHANGES = (exp.DML, exp.DDL, exp.Drop, exp.Command, exp.Lock)
 
 
-class PostgresEngine:
+class PostgresEngine(Transactions):
     """An ADBC connection to PostgreSQL as an Engine.
 
     On a connection of its own, functions are those of PostgreSQL alone: the search path is pinned
@@ -79,8 +79,6 @@ class PostgresEngine:
         self.owned = owned
         self.reading = "the database"
         self._connection = connection
-        self._begun = False
-        self._known: dict[str, list[catalog.Row]] | None = None
         self._versions: dict[str, str] = {}
         self.database, self.path = "", list[str]()
 
@@ -334,18 +332,6 @@ class PostgresEngine:
             schema = self._call(cursor, lambda: cursor.adbc_execute_schema(running.sql))
         return catalog.types_of(self, schema)
 
-    def known(self, query: str) -> list[catalog.Row]:
-        """The rows of a question to the catalog.
-
-        Within a transaction of our own it is asked once until a statement may have changed it.
-        """
-        if self._known is None or query not in self._known:
-            rows: list[catalog.Row] = self.fetch(query).to_pylist()
-            if self._known is None:
-                return rows
-            self._known[query] = rows
-        return self._known[query]
-
     def begin(self) -> None:
         """All statements of the transaction see the rows that were there at its first one."""
         self.run(self.can.begin)
@@ -366,11 +352,6 @@ class PostgresEngine:
                 "the certificate of this release if it is out."
             ) from error
         self._begun, self._known = False, None
-
-    def roll_back(self) -> None:
-        self._begun, self._known = False, None
-        with suppress(EngineError):
-            self.run("ROLLBACK")
 
     def in_transaction(self) -> bool:
         if self._begun or self.owned:

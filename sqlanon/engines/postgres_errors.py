@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sqlanon.engines.tracer import without_literals
+from sqlanon.engines.statements import without_literals
 from sqlanon.errors import EngineError
 from sqlanon.wording import suggest
 

@@ -1,10 +1,17 @@
-"""The interface of a database for the rest of the code: statements in, Arrow tables out."""
+"""The interface of a database for the rest of the code: statements in, Arrow tables out.
+
+No other module interprets the names of column types. Engines must report these names: a text type
+begins with VARCHAR, TEXT or STRING, a type that lists its values is ENUM('a', 'b'), an instant
+ends with WITH TIME ZONE, and a time that is finer than microseconds is TIMESTAMP_NS. Values of all
+other types are compared and hashed by a cast.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -25,14 +32,75 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.column_types import has_time_zone, is_text_type
-from sqlanon.engines.tracer import Tracer
+from sqlanon.engines.statements import Tracer
 from sqlanon.errors import EngineError, PublishError
-from sqlanon.render import NATIVE, in_dialect
+from sqlanon.render import NATIVE, in_dialect, render_text
 from sqlanon.wording import brief_list, suggest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_TEXTS = ("VARCHAR", "TEXT", "STRING")
+_SPELLED_ONCE = re.compile(
+    r"BOOLEAN|DATE|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|TIMESTAMP|DECIMAL\(.*\)|ENUM\(.*\)|VARCHAR",
+    re.IGNORECASE | re.DOTALL,
+)
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)", re.IGNORECASE)
+
+
+def is_text_type(type_: str) -> bool:
+    """Whether values are texts without a cast."""
+    return type_.upper().startswith(_TEXTS)
+
+
+def is_spelled_once(type_: str) -> bool:
+    """Whether equal values are the same, as 0.0 and -0.0, or a month and thirty days, are not."""
+    return _SPELLED_ONCE.fullmatch(type_) is not None
+
+
+def folds_case(type_: str) -> bool:
+    """Whether texts are equal that differ in case, which a cast to text would tell apart."""
+    return type_ == "CITEXT"
+
+
+def is_text_once_released(type_: str) -> bool:
+    """The same in a release, where a type that lists its values becomes text."""
+    return is_text_type(type_) or type_.upper().startswith("ENUM")
+
+
+def released_type(type_: str, dialect: str) -> exp.DataType | None:
+    """Replaces a type that lists every value, even those that no row holds.
+
+    None for other types, including those that only have the word in a name.
+    """
+    if "ENUM(" not in type_.upper():
+        return None
+    plain = exp.DataType.build(type_, dialect=dialect)
+    listed = [each for each in plain.find_all(exp.DataType) if each.is_type("enum")]
+    for each in listed:
+        text = exp.DataType.build("text")
+        if each is plain:
+            return text
+        each.replace(text)
+    return plain if listed else None
+
+
+def has_time_zone(type_: str) -> bool:
+    """Whether values are instants, whose text depends on the time zone of a session."""
+    name = type_.upper()
+    return name == "TIMESTAMPTZ" or name.endswith("WITH TIME ZONE")
+
+
+def has_nanoseconds(type_: str) -> bool:
+    """Whether times are finer than microseconds, and so cover fewer years."""
+    return type_.upper() == "TIMESTAMP_NS"
+
+
+def decimal_places(type_: str) -> int:
+    """Digits after the point of a decimal type; 0 if its name has none."""
+    found = _DECIMAL.match(type_)
+    return int(found[1]) if found else 0
 
 
 @runtime_checkable
@@ -44,6 +112,9 @@ class ArrowStream(Protocol):
 
 Data: TypeAlias = "pd.DataFrame | pa.Table | ArrowStream"
 """Rows in this process."""
+
+Row: TypeAlias = dict[str, Any]
+"""A row of the catalog, by column."""
 
 Connection: TypeAlias = Any
 """An open connection of the caller: of the driver of any engine in the registry."""
@@ -432,6 +503,30 @@ class Engine(Protocol):
         """What the database wrote for want of memory in processes that have died."""
 
 
+class Transactions(Engine, Protocol):
+    """An engine's own transactions, and what its catalog answered within one."""
+
+    _begun: bool = False
+    _known: dict[str, list[Row]] | None = None
+
+    def known(self, query: str) -> list[Row]:
+        """The rows of a question to the catalog.
+
+        Within a transaction of our own it is asked once until a statement may have changed it.
+        """
+        if self._known is None:
+            rows: list[Row] = self.fetch(query).to_pylist()
+            return rows
+        if query not in self._known:
+            self._known[query] = self.fetch(query).to_pylist()
+        return self._known[query]
+
+    def roll_back(self) -> None:
+        self._begun, self._known = False, None
+        with suppress(EngineError):
+            self.run("ROLLBACK")
+
+
 @dataclass(frozen=True)
 class Opened:
     """An engine to publish with; `catalog` is the database of the target's names, if another."""
@@ -610,3 +705,23 @@ def _numbers_in(chunk: pa.Array, null: int) -> npt.NDArray[Any]:
         return found
     bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[start : start + size]
     return np.where(bits, found, null)
+
+
+ROWS_AT_ONCE = 500
+"""Rows of one INSERT: databases bound the length of a statement."""
+
+_INSERT = """\
+INSERT INTO {{ table | sql }} VALUES
+{% for row in rows %}
+  ({% for value in row %}{{ value | literal }}{% if not loop.last %}, {% endif %}{% endfor %})
+{%- if not loop.last %},{% endif %}
+
+{% endfor %}"""
+
+
+def insert_rows(engine: Engine, table: exp.Table, rows: pa.Table) -> None:
+    """Appends rows to a table by INSERT statements, for engines without a faster way."""
+    for start in range(0, rows.num_rows, ROWS_AT_ONCE):
+        batch = rows.slice(start, ROWS_AT_ONCE).to_pydict()
+        listed = list(zip(*batch.values(), strict=True))
+        engine.run(render_text(_INSERT, dialect=engine.dialect, table=table, rows=listed))

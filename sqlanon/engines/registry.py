@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import cast
+from urllib.parse import unquote
 
-from sqlanon.engines.addresses import may_hold_password
-from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Opened, Source
+from sqlglot import exp
+
+from sqlanon.engines.protocol import Connection, Data, DatabaseCopy, Engine, Kind, Opened, Source
 from sqlanon.errors import EngineError
 from sqlanon.files import folder_of
 from sqlanon.render import COLLATIONS
@@ -284,3 +286,51 @@ def source_folders(
         with suppress(EngineError):  # a connection that is wrong is refused where it is opened
             named = engine_class(connection).folders_in(query)
     return named if file is None else [*named, folder_of(Path(file))]
+
+
+_USER = re.compile(r"(?<=://)([^:@/]*):[^@/]*@")
+_KEYED = re.compile(r"[?&]([^=&]*)=[^&]*")
+
+
+def without_password(address: str) -> str:
+    """An address without the password before its host and the passwords among its settings."""
+    return _KEYED.sub(_kept, _USER.sub(r"\1@", address))
+
+
+def _kept(setting: re.Match[str]) -> str:
+    return "" if "password" in unquote(setting[1]).lower() else setting[0]
+
+
+def may_hold_password(text: str) -> bool:
+    """Whether a text that is no address could be one whose beginning is wrong."""
+    return any(each in text for each in "@=")
+
+
+def written(opened: Source, source: object, names: Collection[str]) -> Source:
+    """Reads some columns of a CSV file as they are written; the quasi-identifiers, above all.
+
+    A reader of the file tells 1.0 from 1.00, so one class must not hold both. People and
+    sensitive values are compared by what they mean: counting one value as two would show a
+    table safer than it is.
+    """
+    if not isinstance(source, str | Path) or "://" in str(source) or not is_csv(source):
+        return opened
+    return _with_dates(opened.engine.as_written(opened, source, names), opened, names)
+
+
+def _with_dates(texts: Source, opened: Source, names: Collection[str]) -> Source:
+    """Dates and times of a CSV file as such, because they have an order."""
+    types = {
+        each.name: exp.DataType.build(each.type, dialect=opened.engine.dialect)
+        for each in opened.columns
+        if each.kind in (Kind.DATE, Kind.TIMESTAMP) and each.name not in names
+    }
+    if not types:
+        return texts
+    columns = [exp.column(each.name, quoted=True) for each in texts.columns]
+    read = [
+        exp.cast(each, types[each.name]).as_(each.name, quoted=True) if each.name in types else each
+        for each in columns
+    ]
+    relation = exp.select(*read).from_(texts.relation).subquery("source")
+    return Source(texts.engine, relation, texts.name, texts.engine.columns(relation))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sqlanon.evaluate.account import Search
 from sqlanon.evaluate.best_cuts import BestCuts, Care, CutColumn
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
@@ -11,6 +10,7 @@ from sqlanon.evaluate.value_counts import Demands, ValueSets
 from sqlanon.evaluate.workspace import (
     CONTENTS,
     KEPT_DAYS,
+    Search,
     Workspace,
     is_workspace,
     refuse_other_database,

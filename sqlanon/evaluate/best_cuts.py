@@ -24,9 +24,9 @@ from sqlglot import exp
 from sqlanon.domain import CutTree, Histogram, Ints, Regions
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import counting_memory
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.errors import EvaluationError
-from sqlanon.evaluate.constraints import FewValues, judge_for
+from sqlanon.evaluate.constraints import FewValues, constraints_for
 from sqlanon.evaluate.scoring_sql import bigint, column
 from sqlanon.evaluate.value_counts import Demands
 from sqlanon.render import NATIVE, render
@@ -88,13 +88,13 @@ class BestCuts:
         self._care = care or Care()
         self._columns = tuple(columns)
         self._k = demands.below
-        judge = judge_for(histogram, demands, None)
-        if judge is not None and not isinstance(judge, FewValues):
+        constraints = constraints_for(histogram, demands, None)
+        if constraints is not None and not isinstance(constraints, FewValues):
             raise EvaluationError(
                 "multidimensional recoding counts every sensitive value of a node, and there are "
                 "too many; take recoding global, or cast the column to coarser values"
             )
-        self._judge = judge
+        self._constraints = constraints
         self.tracer = Tracer()
         self.queries = 0
         self._connection = counting_memory(threads=workers or os.cpu_count() or 1)
@@ -234,8 +234,8 @@ class BestCuts:
 
     @cached_property
     def _counted(self) -> tuple[Ints, Mapping[str, npt.NDArray[np.integer]]]:
-        if self._judge is not None:
-            codes, counters = self._judge.counted
+        if self._constraints is not None:
+            codes, counters = self._constraints.counted
             return codes.astype(np.int64), counters
         tally = self._histogram.tally
         found = {"size": tally.people.astype(np.int64)}
@@ -245,8 +245,8 @@ class BestCuts:
 
     @cached_property
     def _kinds(self) -> Mapping[str, type[exp.Func]]:
-        if self._judge is not None:
-            return self._judge.counters
+        if self._constraints is not None:
+            return self._constraints.counters
         return dict.fromkeys(self._counted[1], exp.Sum)
 
     @property
@@ -274,9 +274,9 @@ class BestCuts:
             unpacked["n_rows"] = column("size")
         measured: dict[str, exp.Expr] = {}
         violated: exp.Expr = column("size") < self._k
-        if self._judge is not None:
-            unpacked, measured = self._judge.unpacked, self._judge.statistics
-            violated = self._judge.violated
+        if self._constraints is not None:
+            unpacked, measured = self._constraints.unpacked, self._constraints.statistics
+            violated = self._constraints.violated
         added = {
             f"{side}_{name}": bigint(
                 exp.Window(this=kind(this=column(name)), alias=exp.to_identifier(side))

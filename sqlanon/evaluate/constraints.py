@@ -36,7 +36,7 @@ MOST_COUNTS = 128
 lists those that it holds."""
 
 
-class Judge(Protocol):
+class Constraints(Protocol):
     """Queries the classes of a batch of schemes, and which of these are bad.
 
     `read` returns the classes by candidate, badness and size, and with is_class = 1 each class
@@ -57,7 +57,9 @@ class Judge(Protocol):
     ) -> dict[str, Ints]: ...
 
 
-def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judge | None:
+def constraints_for(
+    histogram: Histogram, demands: Demands, label: str | None
+) -> Constraints | None:
     """Builds the SQL that checks privacy models for every class; None without models."""
     if not demands.models:
         return None
@@ -67,18 +69,15 @@ def judge_for(histogram: Histogram, demands: Demands, label: str | None) -> Judg
             raise EvaluationError("k-map needs a population, and none was counted")
         if model.column is not None and of_people(model.column) not in sets:
             made = _sets_of(histogram, model.column, f"c{len(sets)}")
-            made.only_occur = _asks_only_which_occur(demands.models, model.column)
+            made.only_occur = all(
+                each.asks_which_occur for each in demands.models if each.column == model.column
+            )
             sets[of_people(model.column)] = made
     if label is not None:
         sets[of_rows(label)] = _sets_of(histogram, label, f"c{len(sets)}", by_rows=True)
     values = sum(each.values for each in sets.values())
     kind = FewValues if values <= MOST_COUNTS else ManyValues
     return kind(histogram, demands, sets, label)
-
-
-def _asks_only_which_occur(models: Sequence[Model], column: str) -> bool:
-    """Whether every model of a column needs only which values a class holds, not how often."""
-    return all(m.asks_which_occur for m in models if m.column == column)
 
 
 def _sets_of(histogram: Histogram, column: str, name: str, *, by_rows: bool = False) -> ValueSets:

@@ -12,7 +12,6 @@ import numpy as np
 
 from sqlanon.domain import Batch, Hierarchy, Histogram, Scheme, Space
 from sqlanon.errors import EvaluationError
-from sqlanon.evaluate.account import Search, account_of
 from sqlanon.evaluate.answers import list_classes, read_answer
 from sqlanon.evaluate.cache import Cache
 from sqlanon.evaluate.layout import Layout
@@ -20,7 +19,7 @@ from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.query_plan import MAX_CLASSES, MAX_LISTED, Group, plan
 from sqlanon.evaluate.value_counts import Demands
 from sqlanon.evaluate.workbench import Database, Workbench
-from sqlanon.evaluate.workspace import Basis, Workspace
+from sqlanon.evaluate.workspace import Basis, Search, Workspace, account_of
 from sqlanon.metrics import (
     EVERY_CLASS,
     UNBOUNDED,

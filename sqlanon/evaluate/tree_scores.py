@@ -33,8 +33,6 @@ from sqlanon.metrics import (
     METRICS,
     CostModel,
     GroupCost,
-    Measurement,
-    Measurements,
     Scores,
     Suppression,
     asked_of,
@@ -85,19 +83,8 @@ def score_tree(
     loss = _losses(CostModel(histogram, asked), scheme, released)
     # What is left out has no loss here, so there is nothing to take off for it.
     nothing = np.zeros((len(measured.small_loss), len(loss)), dtype=np.int64)
-    whole = Measurement(
-        loss=loss,
-        size=measured.size,
-        classes=measured.classes,
-        rows=measured.rows,
-        rows_squared=measured.rows_squared,
-        minority=measured.minority,
-        small_loss=nothing,
-        detail=suppression.detail,
-        bad=measured.bad,
-        reached=measured.reached,
-    )
-    scores = score(Measurements.of([whole]), histogram, suppression, models, asked)
+    whole = replace(measured, loss=loss[None], small_loss=nothing)
+    scores = score(whole, histogram, suppression, models, asked)
     return TreeScores(scores, released)
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from sqlanon.domain import Batch, Histogram, Tally
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import counting_memory
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.evaluate.answers import with_suppressible
 from sqlanon.evaluate.coding import Numbers
-from sqlanon.evaluate.constraints import judge_for
+from sqlanon.evaluate.constraints import constraints_for
 from sqlanon.evaluate.layout import FIRST_WORD_BITS, Layout, is_lattice, layout_for
 from sqlanon.evaluate.pulse import EVERY, Pulse
 from sqlanon.evaluate.query_plan import Group
@@ -65,7 +65,7 @@ class Workbench:
         self.workers = workers or (1 if small else os.cpu_count()) or 1
         self._histogram = histogram
         self._label = histogram.facets[label].tally if label else None
-        self._judge = None if demands is None else judge_for(histogram, demands, label)
+        self._constraints = None if demands is None else constraints_for(histogram, demands, label)
         self._databases = [Database() for _ in range(self.workers)]
         self._pool = ThreadPoolExecutor(self.workers)
         self._tables: dict[Layout, str] = {}
@@ -79,7 +79,7 @@ class Workbench:
     @property
     def _counted(self) -> Tally:
         """The counts in the main table of masks: those of a label include those of the rows."""
-        if self._label is not None and not self._subjects and self._judge is None:
+        if self._label is not None and not self._subjects and self._constraints is None:
             return self._label
         return self._histogram.tally
 
@@ -90,8 +90,8 @@ class Workbench:
     @property
     def can_roll_up(self) -> bool:
         """False if a label is counted beside subjects, which needs two tables."""
-        if self._judge is not None:
-            return self._judge.can_roll_up
+        if self._constraints is not None:
+            return self._constraints.can_roll_up
         return not (self._subjects and self._label is not None)
 
     def map(
@@ -181,11 +181,11 @@ class Workbench:
             fetched = database.connection.execute(statement, arguments).fetchnumpy()
             running.rows = len(next(iter(fetched.values())))
         found = {column: np.asarray(values) for column, values in fetched.items()}
-        return found if self._judge is None else self._judge.read(found, layout, detail)
+        return found if self._constraints is None else self._constraints.read(found, layout, detail)
 
     @property
     def _asks_for_details(self) -> bool:
-        return self._judge is None or self._judge.asks_for_details
+        return self._constraints is None or self._constraints.asks_for_details
 
     def _statement(
         self, database: Database, layout: Layout, rolled_up: bool, details: bool
@@ -200,8 +200,8 @@ class Workbench:
     def sql(self, layout: Layout, *, rolled_up: bool, details: bool) -> str:
         """The query that scores candidates of a layout."""
         table, query = self._tables[layout], ScoringQuery(layout.words, rolled_up, details)
-        if self._judge is not None:
-            return self._judge.sql(table, query)
+        if self._constraints is not None:
+            return self._constraints.sql(table, query)
         return class_sizes_sql(
             query,
             table,
@@ -229,8 +229,8 @@ class Workbench:
     def _load_masks(self, layout: Layout) -> str:
         self._made += 1
         name = f"masks_{self._made}"
-        if self._judge is not None:
-            for table, rows in self._judge.tables(name, layout).items():
+        if self._constraints is not None:
+            for table, rows in self._constraints.tables(name, layout).items():
                 self._create(table, rows)
             return name
         self._load(name, layout, self._counted)
@@ -256,7 +256,7 @@ class Workbench:
                 database.load(name, columns)
 
     def _drop(self, name: str) -> None:
-        beside = () if self._judge is None else self._judge.table_names(name)
+        beside = () if self._constraints is None else self._constraints.table_names(name)
         with keeping_interrupts():
             for database in self._databases:
                 for table in (name, labels_of(name), *beside):

@@ -10,10 +10,13 @@ stale measurement is never found, because it is not asked for again.
 from __future__ import annotations
 
 import datetime as dt
+import json
+import math
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -25,12 +28,24 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.domain import Histogram
 from sqlanon.engines import Tracer
 from sqlanon.engines.duckdb import hide_progress_bar
 from sqlanon.engines.duckdb_errors import explain_opening, refuse_other_files
-from sqlanon.engines.interrupts import keeping_interrupts
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.errors import EngineError
-from sqlanon.metrics import METRICS, UNBOUNDED, Detail, Measurement, further
+from sqlanon.metrics import (
+    METRICS,
+    UNBOUNDED,
+    CostModel,
+    Detail,
+    Measurement,
+    Metric,
+    Preference,
+    Suppression,
+    further,
+)
+from sqlanon.privacy import Model
 from sqlanon.render import NATIVE, render
 
 T = TypeVar("T")
@@ -48,6 +63,8 @@ KEPT_DAYS = 30
 """For so long a file keeps what a run measured, unless the policy says otherwise."""
 
 IGNORES, EVERYTHING = ".gitignore", "*\n"
+SIGNS_OF_DAMAGE = ("corrupt", "could not read enough bytes")
+"""What DuckDB says of a damaged file; the second of one that was cut short."""
 TABLES = ("run", "measurement", "recalled", "solution")
 VIEW = "evaluation"
 CONTENTS = """
@@ -95,6 +112,79 @@ LISTS: dict[str, type] = {
 """The arrays of a measurement."""
 
 
+ATOMS = "atoms"
+"""The cost that every scheme is measured by."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search as its run names it.
+
+    `k` is searched for; a scheme is feasible from `required_k` on, None where no privacy is
+    required.
+    """
+
+    method: str
+    seed: int
+    settings: Mapping[str, Any]
+    k: int
+    required_k: int | None
+    preference: Preference | None
+
+
+def account_of(
+    search: Search | None,
+    rule: Suppression,
+    histogram: Histogram,
+    label: str | None,
+    asked: Sequence[Metric],
+    costs: CostModel,
+    models: Sequence[Model],
+) -> dict[str, Any]:
+    """The columns of `run` that are known before it begins; without a search, the scores' alone."""
+    columns = histogram.space.columns
+    whole = sum(column.weight for column in columns)
+    further = [metric for metric in asked if metric.cost is not None]
+    wholes = [column.size - 1 for column in columns]
+    tuples = math.prod(column.size for column in columns)
+    account: dict[str, Any] = {
+        "below": rule.below,
+        "budget": rule.budget,
+        "source_rows": histogram.rows,
+        "people": histogram.people,
+        "columns": [column.name for column in columns],
+        "positions": [column.positions for column in columns],
+        "weights": [column.weight / whole for column in columns],
+        "costs": [ATOMS, *(metric.key for metric in further)],
+        "wholes": [*wholes, *(each for metric in further for each in metric.wholes)],
+        "tuples": float(tuples) if costs.tuples else None,
+        "asked_for": [metric.key for metric in asked],
+        "models": [" ".join(filter(None, (model.key, model.column))) for model in models],
+        "limits": [model.limit for model in models],
+        "at_least": [model.at_least for model in models],
+        "strict": [model.strict for model in models],
+    }
+    if search is None:
+        return account
+    account |= {
+        "method": search.method,
+        "seed": search.seed,
+        "settings": json.dumps(search.settings, default=str, sort_keys=True),
+        "k": search.k,
+        "required_k": search.required_k,
+    }
+    wish = search.preference
+    if wish is not None:
+        account |= {
+            "loss_by": wish.loss_by,
+            "bias_by": wish.bias_by,
+            "preferred_loss": wish.loss,
+            "preferred_bias": wish.bias,
+            "loss_weight": wish.weight,
+        }
+    return account
+
+
 class Basis(NamedTuple):
     """What measurements depend on beside the scheme, as fingerprints; no label is ''."""
 
@@ -121,13 +211,14 @@ class Workspace:
     """The tables of measurements.
 
     In memory, or in the file `path`, which forgets runs that are older than `days`. The file is
-    opened when it is first needed; where it cannot be written, the tables are in memory and
-    `note` says why.
+    opened when it is first needed; where it cannot be written, the tables are in memory,
+    `failure` says why, and `note` what follows for a search.
     """
 
     def __init__(self, path: str | Path | None = None, days: float = KEPT_DAYS) -> None:
         self.path = None if path is None else Path(path)
         self.note: str | None = None
+        self.failure: str | None = None
         self._days = days
         self._lock = threading.RLock()
         self._asking = threading.RLock()  # taken before the other, which it leaves to a search
@@ -292,7 +383,7 @@ class Workspace:
                     running.rows = len(found)
                 return found
         except duckdb.Error as error:
-            raise _refusal(error) from error
+            raise self._refusal(error) from error
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the tables and the view, for the SQL of the user."""
@@ -302,8 +393,15 @@ class Workspace:
                 cursor.execute(view_sql())
                 self._has_view = True
         except duckdb.Error as error:
-            raise _refusal(error) from error
+            raise self._refusal(error) from error
         return cursor
+
+    def _refusal(self, error: duckdb.Error) -> EngineError:
+        """What is wrong with a query of the user, or with the file that it reads."""
+        if self.path is not None and _is_damage(error):
+            return _damage(self.path)
+        said = str(error).strip().split("\n\n")[0]
+        return EngineError(f"The query of evaluations fails. {said}")
 
     def close(self) -> None:
         """Writes what is new and closes the tables, after a query that still runs.
@@ -315,8 +413,7 @@ class Workspace:
                 self.flush()
             finally:
                 if self._opened is not None:
-                    with _private_files():
-                        self._opened.close()
+                    self._opened.close()
 
     def _rows(self, statement: str, *arguments: object) -> list[dict[str, Any]]:
         with keeping_interrupts(), self._tracer.running(statement) as running:
@@ -326,8 +423,11 @@ class Workspace:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _change(self, statement: str, *arguments: object) -> None:
-        with keeping_interrupts(), _private_files(), self._tracer.running(statement):
-            self._connection.execute(statement, list(arguments))
+        with keeping_interrupts(), self._tracer.running(statement):
+            connection = self._connection
+            if self.path is not None:
+                _make_log(self.path)
+            connection.execute(statement, list(arguments))
 
     def _in_file_or_memory(self, work: Callable[[], T]) -> T:
         """Reads or writes; where the file fails, the tables go on in memory."""
@@ -350,25 +450,24 @@ class Workspace:
             self._add_run(run, row)
 
     def _note(self, reason: str) -> None:
-        self.note = (
-            f"workspace {self.path}: {reason}; measurements are kept in memory until the end"
-        )
+        self.failure = f"workspace {self.path}: {reason}"
+        self.note = f"{self.failure}; measurements are kept in memory until the end"
         self.path = None
 
     def _open(self, path: Path) -> duckdb.DuckDBPyConnection | None:
         """The file with its tables; None, and a note, where it cannot be used now."""
         try:
             refuse_other_database(path)
-            with _private_files():
-                _make_folder(path)
-                connection = _connected(path)
-                path.chmod(0o600)  # an older file may be open to others
+            _make_folder(path)
+            connection = _connected(path)
+            path.chmod(0o600)  # before anything is in a new one; an older one may be open to others
         except (duckdb.IOException, duckdb.ConnectionException, OSError) as error:
             self._note(_reason(error))
             return None
         except duckdb.Error as error:
             raise explain_opening(error, path) from error
         contents = connection.execute(CONTENTS).fetchall()
+        _make_log(path)
         if contents == [(VIEW, name) for name in FORMER]:
             self.note = (
                 f"workspace {path}: was made by an older version of sqlanon, whose measurements "
@@ -384,19 +483,19 @@ class Workspace:
                 "Name a file that does not exist yet, or delete this one if another version of "
                 "sqlanon made it."
             )
-        with _private_files():
-            _create(connection)
-            connection.execute(view_sql())
-            self._has_view = True
-            self._forget_old(connection)
+        _create(connection)
+        connection.execute(view_sql())
+        self._has_view = True
+        self._forget_old(connection, path)
         return connection
 
-    def _forget_old(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def _forget_old(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         """Removes the runs that are too old, and what they measured."""
         limit = dt.datetime.now(dt.UTC).replace(tzinfo=None) - dt.timedelta(days=self._days)
         ((removed,),) = connection.execute(OLD, [limit]).fetchall()
         if removed:
             for table in TABLES[1:]:
+                _make_log(path)
                 connection.execute(ORPHANS.format(table))
             connection.execute("CHECKPOINT")
 
@@ -570,11 +669,8 @@ def refuse_other_database(path: Path) -> None:
     except duckdb.ConnectionException:
         return  # this process has it open for writing; only another workspace can share that
     except duckdb.Error as error:
-        if "corrupt" in str(error).lower():
-            raise EngineError(
-                f"Workspace {path} is damaged. It only keeps measurements: delete it, and they "
-                "are made anew."
-            ) from error
+        if _is_damage(error):
+            raise _damage(path) from error
         if isinstance(error, duckdb.IOException) and "not a valid" not in str(error):
             return  # in use or unreadable: a note says so where it is opened
         raise explain_opening(error, path) from error
@@ -612,29 +708,34 @@ def remove_own_folder(path: Path) -> list[Path]:
     return [folder]
 
 
-def _refusal(error: duckdb.Error) -> EngineError:
-    """What is wrong with a query of the user."""
-    said = str(error).strip().split("\n\n")[0]
-    return EngineError(f"The query of evaluations fails. {said}")
+def _is_damage(error: Exception) -> bool:
+    """Whether an error says that a file is not as DuckDB left it."""
+    return any(sign in str(error).lower() for sign in SIGNS_OF_DAMAGE)
+
+
+def _damage(path: Path) -> EngineError:
+    return EngineError(
+        f"Workspace {path} is damaged. It only keeps measurements: delete it, and they are made "
+        "anew."
+    )
 
 
 def _reason(error: Exception) -> str:
     """Why a file cannot be used, in a few words."""
     if "Could not set lock" in str(error):
         return "is open in another process"
+    if _is_damage(error):
+        return "is damaged; delete it, and measurements are made anew"
     if isinstance(error, OSError):
         return f"cannot be written ({error.strerror})"
     return f"cannot be written ({str(error).strip().splitlines()[0]})"
 
 
-@contextmanager
-def _private_files() -> Iterator[None]:
-    """Makes the files of DuckDB, its log too, readable for their owner only.
+def _make_log(path: Path) -> None:
+    """Makes the log of a file before DuckDB does, readable for its owner only.
 
-    They hold class sizes of a table that may be private.
+    It holds class sizes of a table that may be private. DuckDB removes it with each checkpoint,
+    and makes it anew as the process's umask says, which belongs to the caller and all threads.
     """
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
+    with suppress(OSError):  # it is there, or DuckDB says what is wrong
+        os.close(os.open(f"{path}.wal", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

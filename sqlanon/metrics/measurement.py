@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,11 @@ class Measurements:
 
     def __len__(self) -> int:
         return len(self.loss)
+
+    @cached_property
+    def scheme(self) -> Ints:
+        """The scheme of every entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     def take(self, rows: Ints) -> Measurements:
         """The measurements of some schemes, in the order of `rows`; one may occur several times."""

@@ -84,7 +84,7 @@ class EachForItsK:
 
     def is_below(self, measured: Measurements) -> Mask:
         """Which entries are of classes smaller than the scheme's k."""
-        return np.asarray(measured.size < np.repeat(self.below, np.diff(measured.offsets)))
+        return np.asarray(measured.size < self.below[measured.scheme])
 
     def mask(self, measured: Measurements) -> Mask:
         """Which entries of the measurements, a scheme and class size each, are left out."""
@@ -101,15 +101,13 @@ def reachable(measured: Measurements, budget: int) -> tuple[Ints, Ints]:
     its class sizes until the budget is used up.
     """
     fits = np.flatnonzero(_up_to(measured) - measured.rows <= budget)
-    schemes = np.repeat(np.arange(len(measured)), np.diff(measured.offsets))
-    return schemes[fits], measured.size[fits]
+    return measured.scheme[fits], measured.size[fits]
 
 
 def _up_to(measured: Measurements) -> Ints:
     """The rows of a scheme's entries up to each of them, that one included."""
     before = np.concatenate([[0], np.cumsum(measured.rows)])
-    starts = np.repeat(measured.offsets[:-1], np.diff(measured.offsets))
-    return np.asarray(before[1:] - before[starts])
+    return np.asarray(before[1:] - before[measured.offsets[measured.scheme]])
 
 
 def _share(limit: float | Decimal, rows: int) -> int:
@@ -180,8 +178,7 @@ class Remaining:
     @cached_property
     def levels(self) -> Levels:
         """The class sizes that remaining rows have."""
-        measured = self.measured
-        scheme = np.repeat(np.arange(len(measured)), np.diff(measured.offsets))
+        measured, scheme = self.measured, self.measured.scheme
         order = np.lexsort((measured.size, scheme))  # bad classes stood first
         size, at = measured.size[order], np.where(self.out, 0, measured.rows)[order]
         rows, total = _sums(at, measured.offsets), _sums(at * size, measured.offsets)
@@ -245,10 +242,9 @@ def _most_k(measured: Measurements, budget: int) -> Ints:
 
     UNBOUNDED where the budget takes everything.
     """
-    scheme = np.repeat(np.arange(len(measured)), np.diff(measured.offsets))
+    scheme, starts = measured.scheme, measured.offsets[:-1]
     order = np.lexsort((measured.size, scheme))
-    rows, starts = measured.rows[order], measured.offsets[:-1]
-    before = np.concatenate([[0], np.cumsum(rows)])
+    before = np.concatenate([[0], np.cumsum(measured.rows[order])])
     up_to = before[1:] - before[starts][scheme]
     stays = np.where(up_to > budget, measured.size[order], UNBOUNDED)
     return np.asarray(np.minimum.reduceat(stays, starts))

@@ -12,20 +12,22 @@ from sqlanon.privacy.beta_likeness import BetaLikeness  # isort: skip
 from sqlanon.privacy.delta_disclosure import DeltaDisclosure  # isort: skip
 from sqlanon.privacy.alpha_k import AlphaAnonymity  # isort: skip
 from sqlanon.privacy.k_map import KMap  # isort: skip
-from sqlanon.privacy.audited_column import AuditedColumn
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
     DIGITS,
     MODELS,
     TOLERANCE,
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
     ForColumns,
     Model,
-    Option,
     PrivacySection,
     Reached,
+    Released,
     SensitiveColumn,
     SourceValues,
+    ValueRows,
     bound_models,
     certified_model,
     figures,
@@ -34,4 +36,3 @@ from sqlanon.privacy.model import (
     privacy_section,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows

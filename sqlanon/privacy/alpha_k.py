@@ -15,18 +15,22 @@ from typing import Annotated
 from sqlglot import exp
 
 from sqlanon.keys import Share, about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
     SourceValues,
+    ValueRows,
+    quotient,
     reached_words,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, quotient
 from sqlanon.wording import counted, percent
 
 
@@ -58,9 +62,6 @@ class AlphaAnonymity(Model):
 
     def audited(self, a: AuditedColumn) -> Floats:
         return a.largest(a.counts / a.people[a.of_class])
-
-    def describe(self) -> str:
-        return f"alpha = {self.alpha:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         return (

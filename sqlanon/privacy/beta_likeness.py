@@ -14,18 +14,25 @@ from typing import Annotated
 from sqlglot import exp
 
 from sqlanon.keys import about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
     Positive,
+    Released,
+    ValueRows,
+    divided,
+    excess,
+    expected,
+    quotient,
     reached_words,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, excess, expected, quotient
 from sqlanon.wording import figure
 
 
@@ -59,9 +66,6 @@ class BetaLikeness(Model):
     def audited(self, a: AuditedColumn) -> Floats:
         """Only values in the class are needed: their largest gain is at least 0."""
         return a.largest(divided(a.excess, a.expected))
-
-    def describe(self) -> str:
-        return f"beta = {self.beta:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         return (

@@ -15,18 +15,25 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.keys import about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
     Above,
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
+    ValueRows,
+    divided,
+    expected,
+    found,
+    quotient,
     reached_words,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, expected, found, quotient
 from sqlanon.wording import figure
 
 
@@ -69,9 +76,6 @@ class DeltaDisclosure(Model):
         known = a.whole[a.of_value] > 0
         is_complete = a.summed(known.astype(np.int64)) == np.count_nonzero(a.whole)
         return np.where(is_complete, a.largest(np.abs(logarithms)), np.inf)
-
-    def describe(self) -> str:
-        return f"delta = {self.delta:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         return (

@@ -15,15 +15,18 @@ import numpy as np
 from pydantic import Field
 
 from sqlanon.keys import Whole
-from sqlanon.privacy.audited_column import AuditedColumn, Floats
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
+    AuditedColumn,
+    Cell,
+    ClassCounts,
+    Floats,
     Model,
     Option,
+    Released,
     SourceValues,
+    ValueRows,
     register,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows
 from sqlanon.wording import counted
 
 

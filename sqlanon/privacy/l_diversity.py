@@ -18,20 +18,26 @@ from pydantic import model_validator
 from sqlglot import exp
 
 from sqlanon.keys import Number, about, refuse
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, divided
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
     Above,
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
     SensitiveColumn,
     SourceValues,
+    ValueRows,
+    divided,
+    quotient,
     reached_words,
     register,
+    times,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, quotient, times
 from sqlanon.wording import counted, figure
 
 KINDS = ("distinct", "entropy", "recursive")
@@ -142,9 +148,6 @@ class EntropyDiversity(Model):
     def audited(self, a: AuditedColumn) -> Floats:
         shares = a.counts / a.n[a.of_class]
         return np.asarray(np.exp(-a.summed(shares * np.log(shares))))
-
-    def describe(self) -> str:
-        return f"entropy l = {self.l:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         return (

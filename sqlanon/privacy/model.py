@@ -6,7 +6,8 @@ policies, searches, releases, audits, certificates and commands read the registr
 
 The formula is written three times on purpose: for searches (`reached`), for the SQL of a release
 (`released`) and for the audit of the released table (`audited`). The third shares nothing with
-the others, so that it finds their mistakes.
+the others, so that it finds their mistakes. What a formula reads is a `ClassCounts`, `ValueRows` or
+`AuditedColumn`.
 
 Models apply to the classes of a release. c_v is the number of people in a class with the
 sensitive value v, n = Σ c_v and p_v = c_v / n; q_v is the same share in the whole source. NULL
@@ -17,23 +18,21 @@ values in the class. Suppressed classes need not satisfy a model, but they count
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field, create_model
 from sqlglot import exp
 
+from sqlanon.domain import Hierarchy, Value, ValueDomain, format_value, sort_key
 from sqlanon.engines import Kind
-from sqlanon.errors import PrivacyError
+from sqlanon.errors import EvaluationError, PrivacyError
 from sqlanon.keys import Number, Section, Whole, Words, about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, Ints
-from sqlanon.privacy.class_counts import Cell, ClassCounts
-from sqlanon.privacy.value_rows import Released, ValueRows
 from sqlanon.wording import figure
 
 TOLERANCE = 1e-9
@@ -49,6 +48,11 @@ Positive = Annotated[Number, Field(gt=0)]
 Above = Annotated[Number, Field(gt=TOLERANCE)]
 
 T = TypeVar("T")
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Numbers: TypeAlias = npt.NDArray[Any]
+"""Whole numbers, or floats where they would be too large."""
 
 
 class SensitiveColumn(NamedTuple):
@@ -188,9 +192,9 @@ class Model(ABC):
     def audited(self, a: AuditedColumn) -> Floats:
         """The formula of audits: what each class of a table reaches. There is a class."""
 
-    @abstractmethod
     def describe(self) -> str:
         """Describes the requirement for messages and tables."""
+        return f"{self.symbol} = {self.bound:g} on {self.column!r}"
 
     def promise(self, reached: float | None) -> str:
         """The certificate's sentence about every group; None hides the number `reached`."""
@@ -421,3 +425,344 @@ def _privacy_section(models: tuple[type[Model], ...]) -> type[PrivacySection]:
     return create_model(
         "PrivacySection", __base__=PrivacySection, __doc__=PrivacySection.__doc__, **fields
     )
+
+
+Cell: TypeAlias = Any
+"""SQL expressions, or an array of numbers; both take + - * / with each other and with numbers."""
+
+
+class ClassCounts(ABC):
+    """How often the classes of schemes hold each value of a column.
+
+    A model writes its formula once. SQL computes it if every value has a count of its own; if a
+    column has too many values for that, arrays do.
+
+    size        one number per class: its people
+    population  the people of the population who match it
+    pairs       n = Σ c_v; equal to the people of the class if each has one value
+    counts      one number per value and class: c_v
+    totals      one number per value: how many people of the source have it
+    whole       the sum of the totals
+    values      how many values there are
+    """
+
+    size: Cell
+    population: Cell
+    pairs: Cell
+    counts: Cell
+    totals: Cell
+    whole: int
+    values: int
+
+    def __init__(self, domain: ValueDomain | None, tree: Hierarchy | None) -> None:
+        self._domain = domain
+        self._tree = tree
+
+    @cached_property
+    def levels(self) -> Sequence[Ints]:
+        """The group of each value on every level of the column's hierarchy below the root."""
+        assert self._domain is not None
+        if self._tree is None:
+            raise EvaluationError(f"there is no hierarchy of column {self._domain.column!r}")
+        return levels_of(self._tree, self._domain)
+
+    @property
+    def surplus(self) -> Cell:
+        """(p_v − q_v) · n · whole, a whole number per value and class."""
+        return self.counts * self.whole - self.of_each(self.pairs) * self.totals
+
+    @property
+    def ratios(self) -> Cell:
+        """p_v / q_v per value and class."""
+        return self.counts * self.whole / (self.of_each(self.pairs) * self.totals)
+
+    @abstractmethod
+    def grouped(self, groups: Ints) -> ClassCounts:
+        """The same with groups in place of values; `groups` has the number of each value's."""
+
+    @abstractmethod
+    def of_each(self, per_class: Cell) -> Cell:
+        """A number per class beside every value of the class."""
+
+    @abstractmethod
+    def summed(self, each: Cell) -> Cell:
+        """Per class the sum over its values. What values of count 0 add must be 0."""
+
+    @abstractmethod
+    def largest(self, each: Cell) -> Cell:
+        """Per class the maximum over its values; one of count 0 must not have it."""
+
+    @abstractmethod
+    def distinct(self) -> Cell:
+        """Per class the number of values that occur."""
+
+    @abstractmethod
+    def least(self) -> Cell:
+        """Per class the least c_v, 0 where a value of the column is missing."""
+
+    @abstractmethod
+    def most(self, number: int) -> Cell:
+        """Per class how often the most frequent values occur, so many of them."""
+
+    @abstractmethod
+    def along(self) -> Cell:
+        """Per class Σ_i |Σ_{j≤i} surplus_j| over the values in order."""
+
+    @abstractmethod
+    def positive(self, cell: Cell) -> Cell:
+        """The numbers above 0, and 0 in place of the others."""
+
+    @abstractmethod
+    def absolute(self, cell: Cell) -> Cell: ...
+
+    @abstractmethod
+    def ln(self, cell: Cell) -> Cell:
+        """The natural logarithm of numbers; of 0 some finite number."""
+
+    @abstractmethod
+    def exp(self, cell: Cell) -> Cell: ...
+
+    @abstractmethod
+    def infinite_at_0(self, divisor: Cell, number: Cell) -> Cell:
+        """The number, infinite where the divisor is 0."""
+
+
+def levels_of(tree: Hierarchy, domain: ValueDomain) -> Sequence[Ints]:
+    """The group of each value on every level below the root, where NULL is alone on each.
+
+    There is one level at least: in a hierarchy of one value, that value and NULL.
+    """
+    places = {sort_key(leaf): i for i, leaf in enumerate(tree.parsed(domain.kind))}
+    missing = [format_value(value) for value in domain.values if sort_key(value) not in places]
+    tree.refuse_without_leaf(domain.column, missing)
+    found = np.array([places[sort_key(value)] for value in domain.values], dtype=np.int64)
+    alone = [len(tree.leaves)] if domain.has_null else []
+    return [
+        np.array([*np.asarray(tree.groups(level))[found], *alone], dtype=np.int64)
+        for level in range(max(tree.height, 1))
+    ]
+
+
+class Released(NamedTuple):
+    """A statistic of a class in SQL; `is_infinite` where it is beyond every bound."""
+
+    number: exp.Expr
+    is_infinite: exp.Expr | None = None
+
+
+class ValueRows(ABC):
+    """The values of one column by class, a row for each value that a class has.
+
+    What a formula reads is computed, and nothing else.
+
+    kind        of the values
+    size        the people of the class
+    population  the people of the population who fit the class, where there is a population
+    """
+
+    kind: Kind
+    size: exp.Expr
+    population: exp.Expr
+
+    @property
+    @abstractmethod
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the column; raises CompileError without one."""
+
+    @abstractmethod
+    def read(self, part: str, column: str) -> exp.Expr:
+        """A column of a part, `counts` or `source`, which is counted from now on."""
+
+    @property
+    def people(self) -> exp.Expr:
+        """Of a row: how many people of the class have the value, c_v."""
+        return self.read("counts", "people")
+
+    @property
+    def total(self) -> exp.Expr:
+        """Of a row: n = Σ c_v over the rows of its class."""
+        return self.read("counts", "total")
+
+    @property
+    def rank(self) -> exp.Expr:
+        """Of a row: its place in its class, 1 for the most frequent value."""
+        return self.read("counts", "rank")
+
+    @property
+    def source_people(self) -> exp.Expr:
+        """Of a row: how many people of the source have the value."""
+        return self.read("source", "people")
+
+    @property
+    def source_total(self) -> exp.Expr:
+        """Of a row: the sum of these over all values."""
+        return self.read("source", "total")
+
+    @property
+    def source_values(self) -> exp.Expr:
+        """Of a row: how many values the source has."""
+        return self.read("source", "values")
+
+    @property
+    def leaf(self) -> exp.Expr:
+        """Of a row: the number of its value among those of the source, from 1."""
+        return self.read("source", "leaf")
+
+    @abstractmethod
+    def per_class(self, name: str, aggregate: exp.Expr) -> exp.Expr:
+        """An aggregate over the rows of each class; `name` is its own."""
+
+    @abstractmethod
+    def listed(self, part: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+        """Writes a list into the statement, which a template reads by the name of the part."""
+
+    @abstractmethod
+    def by_template(
+        self,
+        template: str,
+        parts: Sequence[str],
+        same: Mapping[str, tuple[str, str]],
+        **context: object,
+    ) -> exp.Expr:
+        """The column `distance` of a template, which has one row per class.
+
+        The template reads `counts`: the class, the value and the people, and `source`: the value,
+        the people and their total; both also have what was read of rows before. `parts` names
+        the queries of its WITH and, last, the whole; each is called after the column. `same` asks
+        for conditions that the values of two parts are the same.
+        """
+
+
+def times(*factors: exp.Expr) -> exp.Expr:
+    product, *more = factors
+    for factor in more:
+        product = exp.Mul(this=product, expression=factor)
+    return product
+
+
+def quotient(above: exp.Expr, below: exp.Expr) -> exp.Expr:
+    """A quotient of whole numbers as a float."""
+    divisor = exp.paren(below, copy=False) if isinstance(below, exp.Binary) else below
+    return exp.Div(this=exp.cast(above, "double"), expression=divisor)
+
+
+def found(v: ValueRows) -> exp.Expr:
+    """c·N, the people of a class with a value, in parts of n·N."""
+    return times(v.people, v.source_total)
+
+
+def expected(v: ValueRows) -> exp.Expr:
+    """n·Q, how many they would be with the source's share."""
+    return times(v.total, v.source_people)
+
+
+def excess(v: ValueRows) -> exp.Expr:
+    """c·N − n·Q: what a class has too much of a value, compared with the source."""
+    return exp.Sub(this=found(v), expression=expected(v))
+
+
+def positive(value: exp.Expr) -> exp.Expr:
+    """The value, or 0 where it is less; there is no NULL among counts."""
+    return exp.Greatest(this=value, expressions=[exp.Literal.number(0)], ignore_nulls=True)
+
+
+_EXACT = 2**62
+
+
+def _none() -> Ints:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class AuditedColumn:
+    """The people of every class of a table by value, and of the reference by value.
+
+    people      by class, its people, who may have several values each
+    rows        by class, its rows
+    population  by class, the people of the population who match it; empty without one
+    whole       by value, people of the reference
+    of_class    of every pair of a class and a value that it has, the number of the class;
+    of_value    the number of the value, ascending within the class;
+    counts      and how many people of the class have it: c_v
+    is_ordered  whether the values are numbered in an order that says how far apart they are
+    leaves      by value its leaf in the hierarchy, -1 for NULL
+    """
+
+    people: Ints
+    rows: Ints
+    population: Ints = field(default_factory=_none)
+    whole: Ints = field(default_factory=_none)
+    of_class: Ints = field(default_factory=_none)
+    of_value: Ints = field(default_factory=_none)
+    counts: Ints = field(default_factory=_none)
+    is_ordered: bool = False
+    hierarchy: Hierarchy | None = None
+    leaves: Ints = field(default_factory=_none)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the pairs of each class begin; every class has one."""
+        return np.flatnonzero(np.diff(self.of_class, prepend=-1))
+
+    @cached_property
+    def n(self) -> Ints:
+        """By class, Σ c_v."""
+        return np.asarray(self.summed(self.counts))
+
+    @property
+    def total(self) -> int:
+        """Σ over the values of the reference."""
+        return int(self.whole.sum())
+
+    def summed(self, values: Numbers) -> Numbers:
+        """By class, the sum over its pairs."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+    def largest(self, values: Floats) -> Floats:
+        """By class, the maximum over its pairs."""
+        return np.asarray(np.maximum.reduceat(values, self.starts))
+
+    @property
+    def expected(self) -> Numbers:
+        """q_v of every pair, times n and the total of the reference."""
+        return self.whole[self.of_value] * wide(self.n, self.total)[self.of_class]
+
+    @property
+    def excess(self) -> Numbers:
+        """p_v − q_v of every pair, times the same."""
+        return wide(self.counts, self.total) * self.total - self.expected
+
+    def groups(self, level: int) -> Ints:
+        """The group of every value on a level of the hierarchy; NULL is alone below the root."""
+        assert self.hierarchy is not None
+        if level >= max(1, self.hierarchy.height):
+            return np.zeros(len(self.whole), np.int64)
+        found = np.asarray([*self.hierarchy.groups(level), -1])[self.leaves]
+        return np.unique(found, return_inverse=True)[1]
+
+    def held_groups(self, groups: Ints) -> tuple[Ints, Ints, Numbers]:
+        """Of every pair of a class and a group that it has: class, group, and excess."""
+        whole = np.bincount(groups, self.whole).astype(np.int64)
+        pairs, place = np.unique(
+            self.of_class * whole.size + groups[self.of_value], return_inverse=True
+        )
+        counts = np.zeros(pairs.size, np.int64)
+        np.add.at(counts, place, self.counts)
+        of_class, group = pairs // whole.size, pairs % whole.size
+        expected = whole[group] * wide(self.n, self.total)[of_class]
+        return of_class, group, wide(counts, self.total) * self.total - expected
+
+
+def divided(above: Numbers, below: Numbers) -> Floats:
+    """The quotients, infinite where the divisor is 0."""
+    out = np.full(above.size, np.inf)
+    np.divide(above, below, out=out, where=below > 0)
+    return out
+
+
+def wide(values: Ints, *factors: int) -> Numbers:
+    """The values as they are if products with the factors fit into 64 bits, else as floats."""
+    size = max(1, int(values.max(initial=0)))
+    for factor in factors:
+        size *= max(1, factor)
+    return values if size < _EXACT else values.astype(np.float64)

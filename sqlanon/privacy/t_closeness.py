@@ -19,18 +19,26 @@ from sqlglot import exp
 from sqlanon.domain import Hierarchy
 from sqlanon.errors import PrivacyError
 from sqlanon.keys import Share, about
-from sqlanon.privacy.audited_column import AuditedColumn, Floats, wide
-from sqlanon.privacy.class_counts import Cell, ClassCounts
 from sqlanon.privacy.model import (
+    AuditedColumn,
+    Cell,
+    ClassCounts,
     Figure,
+    Floats,
     ForColumns,
     Model,
     Option,
+    Released,
     SensitiveColumn,
+    ValueRows,
+    excess,
+    positive,
+    quotient,
     reached_words,
     register,
+    times,
+    wide,
 )
-from sqlanon.privacy.value_rows import Released, ValueRows, excess, positive, quotient, times
 from sqlanon.wording import figure
 
 

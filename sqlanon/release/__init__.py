@@ -1,7 +1,8 @@
 """From a scheme to a published release: compile, stage, verify, certify, swap.
 
 What a search needs too is named here. Publishing is in `pipeline`, what a killed run left in
-`pending`, and what a release is compared with in `certificate`: a search imports none of them.
+`pending`, certificates are in `certificate`, and what a recount is compared with is in
+`certificate_comparison`: a search imports none of them.
 """
 
 from __future__ import annotations
@@ -30,13 +31,12 @@ from sqlanon.release.order import (
     refuse_with_tree,
     shown,
 )
+from sqlanon.release.plan import released_before, telling_of_release
 from sqlanon.release.preview import (
     cautions,
     check_types,
     check_values,
     holds_with_marked,
     refuse_uncovered,
-    released_before,
-    telling_of_release,
 )
 from sqlanon.release.rows import equalities

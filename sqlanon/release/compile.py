@@ -10,12 +10,20 @@ from dataclasses import dataclass, replace
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.domain import Generalized, RowOrder, Unseen
+from sqlanon.domain import Generalized, RowOrder, Unseen, exact
+from sqlanon.engines import is_spelled_once, is_text_once_released
 from sqlanon.errors import CompileError, UncoveredValueError
-from sqlanon.release.generalize import Mapping, Written, as_it_is, cell, check_labels, written
+from sqlanon.release.generalize import (
+    Mapping,
+    Written,
+    as_it_is,
+    cell,
+    check_labels,
+    pseudonym,
+    written,
+)
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
-from sqlanon.release.pseudonym import pseudonym
 from sqlanon.release.rows import (
     Context,
     Names,
@@ -176,11 +184,40 @@ class _Compilation:
         return [as_sql for _, as_sql in self._written]
 
     def _suppressed_by_rows(self, context: Context) -> exp.Select:
-        """A window counts the rows of a class beside each of them."""
+        """The rows of a class are counted beside each of them."""
         tables = {each: self._names.free(each) for each in ("generalized", "counted")}
-        context["class"] = self._class(tables["generalized"])
         columns = {"people": unlike("people", self._shown_names)}
+        rows, template = "generalized", "rows"
+        if self._has_rows_alike():
+            tables |= {each: self._names.free(each) for each in ("alike", "sized")}
+            taken = [*self._shown_names, columns["people"]]
+            columns |= {each: unlike(each, taken) for each in ("n_rows", "place")}
+            context["alike"] = self._alike(tables["generalized"])
+            rows, template = "alike", "alike"
+        context["counted_rows"] = f"release/counted_{template}.sql"
+        context["class"] = self._class(tables[rows])
         return self._suppressed("rows", context, tables, columns)
+
+    def _has_rows_alike(self) -> bool:
+        """Whether rows that are released alike may be counted together and repeated.
+
+        No other database repeats rows as DuckDB does, a view must count in a window, and where
+        rows differ by a pseudonym it would only take time.
+        """
+        recipe = self._recipe
+        if self._is_guarded or recipe.standard or recipe.marker is not None:
+            return False
+        others = [each for each in recipe.items if not isinstance(each, Generalized)]
+        return all(isinstance(each, Verbatim) and is_spelled_once(each.type) for each in others)
+
+    def _alike(self, rows: str) -> dict[str, exp.Expr]:
+        """The columns whose equal values make rows alike: texts are compared exactly."""
+        found = dict(class_values(self._recipe, rows))
+        for item in self._recipe.items:
+            if isinstance(item, Verbatim):
+                value = exp.column(item.name, table=rows, quoted=True)
+                found[item.name] = exact(value) if is_text_once_released(item.type) else value
+        return {name: found[name] for name in self._recipe.released_names}
 
     def _suppressed_by_classes(self, context: Context, lists: list[Mapping]) -> exp.Select:
         """People and models take classes of their own, which the rows are joined with.

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.counting import exact, generalized_of, models_of
-from sqlanon.domain import NOT_IN_SCHEME, Cell, Column, Generalized, Output, Scheme
+from sqlanon.counting import generalized_of, models_of
+from sqlanon.domain import NOT_IN_SCHEME, Cell, Column, Generalized, Output, Scheme, exact
 from sqlanon.engines import Kind, Source
 from sqlanon.errors import CompileError
 from sqlanon.metrics import METRICS, divided, formula

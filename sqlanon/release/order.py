@@ -113,8 +113,9 @@ class Order:
     policy_k
     preference   the policy's, if it is by NWP and NECD: others are not recounted on the release
     label        the column that is released to be predicted
-    standard     whether its SQL keeps to joins that every database has; without it values find
-                 their intervals by ASOF joins, which yield the same rows
+    standard     whether its SQL keeps to what every database has; without it values find their
+                 intervals by ASOF joins, and equal rows are counted, sorted once and repeated,
+                 which yields the same rows
     loaded       the tables that hold the lists of columns, by column, where a list is too long
                  for the text of a statement
     tree         the cut tree that generalizes the columns whose items have runs

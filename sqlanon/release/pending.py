@@ -18,9 +18,8 @@ from sqlanon.domain import Mode
 from sqlanon.engines import Engine, Source
 from sqlanon.errors import CertificateError, PublishError, SqlanonError
 from sqlanon.files import PrivateFolder, dead_kept_folders, remove_dead_folders
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import following
-from sqlanon.release.certificate.document import Document, EarlierEntry
+from sqlanon.release.certificate import Certificate, Document, EarlierEntry
+from sqlanon.release.certify import following
 from sqlanon.release.export import written_file
 from sqlanon.release.plan import STAGE_COMMENT, STAGE_PREFIX
 from sqlanon.render import render_text

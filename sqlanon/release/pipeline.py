@@ -34,10 +34,8 @@ from sqlanon.engines import (
 from sqlanon.errors import EngineError, PolicyError, PublishError, UnknownOutcomeError
 from sqlanon.files import PrivateFolder
 from sqlanon.policy import Policy
-from sqlanon.release import target as places
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import certify, suppressed_rows
-from sqlanon.release.certificate.document import EarlierEntry
+from sqlanon.release.certificate import Certificate, EarlierEntry
+from sqlanon.release.certify import certify, suppressed_rows
 from sqlanon.release.export import Export, is_marked, rewrite_database, written_file
 from sqlanon.release.lists import filled, with_shown_groups
 from sqlanon.release.order import (
@@ -56,7 +54,16 @@ from sqlanon.release.pending import (
     table_holds,
     write_certificate,
 )
-from sqlanon.release.plan import ReleasePlan
+from sqlanon.release.plan import (
+    ReleasePlan,
+    losses,
+    make_plan,
+    released_columns,
+    remaining,
+    view_effects,
+    without_logs,
+    working_views,
+)
 from sqlanon.release.stage import (
     Stages,
     build_stage,
@@ -64,7 +71,6 @@ from sqlanon.release.stage import (
     strict_columns,
     verify,
 )
-from sqlanon.release.target import make_plan
 from sqlanon.wording import brief_list, counted
 
 if TYPE_CHECKING:
@@ -275,11 +281,11 @@ def statements(order: Order, engine: Engine) -> list[str]:
     """
     plan = make_plan(engine, order, "sqlanon_stage")
     if order.file is not None:
-        columns = places.released_columns(engine, order)
+        columns = released_columns(engine, order)
         export = Export(engine, Source(engine, plan.stage, "the staged table", columns), plan)
         closing = [export.statement(order.file), plan.drop_stage]
     else:
-        columns = places.released_columns(engine, order) if plan.former is not None else ()
+        columns = released_columns(engine, order) if plan.former is not None else ()
         same = plan.former.same_columns(columns) if plan.former is not None else ()
         closing = [*plan.lock, *plan.swap(plan.was_not_null(), same)]
     return [engine.can.begin, *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
@@ -394,10 +400,10 @@ def _swap(
             engine.refuse_changed(plan.former)
         same = plan.former.same_columns(released)
     steps = plan.swap(strict_columns(engine, plan), same)
-    views = places.working_views(engine, plan.former)
+    views = working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
-    remains = places.remaining(plan.order, plan.former is not None, file, logs)
+    remains = remaining(plan.order, plan.former is not None, file, logs)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -406,8 +412,8 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = places.losses(plan.former, plan.released_names, same)
-    lost += places.view_effects(engine, views)
+    lost = losses(plan.former, plan.released_names, same)
+    lost += view_effects(engine, views)
     return _Swapped(columns, (*plan.lock, *steps), tuple(lost), tuple(remains))
 
 
@@ -478,7 +484,7 @@ def closed(
     engine.close()
     if to_rewrite is None:
         logs = [log for file in files for log in engine.logs_of(file)]
-        return replace(release, remains=places.without_logs(release.remains, logs))
+        return replace(release, remains=without_logs(release.remains, logs))
     file = database_path(to_rewrite)
     assert file is not None
     try:
@@ -490,7 +496,7 @@ def closed(
             f"The release was published as {release.target}, but {file} could not be "
             f"rewritten and still holds dropped rows: {reason}"
         ) from error
-    remains = places.remaining(order, bool(release.remains))
+    remains = remaining(order, bool(release.remains))
     return replace(release, remains=tuple(remains))
 
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import secrets
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.counting import refuse_empty
 from sqlanon.domain import Mode
-from sqlanon.engines import Capabilities, TableDetails, spelled
-from sqlanon.errors import PublishError
+from sqlanon.engines import Capabilities, ColumnInfo, Engine, Reads, Source, TableDetails, spelled
+from sqlanon.errors import (
+    DomainError,
+    EngineError,
+    HierarchyError,
+    PublishError,
+    SchemeError,
+    SqlanonError,
+    VerificationError,
+)
+from sqlanon.policy import Policy
 from sqlanon.release.compile import Compiled, compile_release, compile_uncovered, statement_text
 from sqlanon.release.generalize import SOURCE
-from sqlanon.release.lists import LoadedList
-from sqlanon.release.order import Order
+from sqlanon.release.lists import LoadedList, for_view, loaded_lists
+from sqlanon.release.order import Order, refuse_impossible
 from sqlanon.release.rows import POPULATION, aliased
 from sqlanon.render import Sql, render_text
+from sqlanon.wording import counted
 
 STAGE_PREFIX = "sqlanon_stage_"
 STAGE_COMMENT = "sqlanon: a release in the making, safe to drop"
@@ -225,9 +239,9 @@ class ReleasePlan:
         its source are replaced already; a comment of the user's own is worth more than that.
         """
         former, target = self.former, self.target
-        steps: list[str] = []
         if not self.can.comments:
-            return steps
+            return []
+        steps = []
         text = None if former is None else former.comment
         mode = self.order.mode
         if mode is Mode.TABLE or (mode is Mode.REPLACE and text is None):
@@ -236,9 +250,12 @@ class ReleasePlan:
             steps.append(self._text(template, table=target, text=text))
         if former is None:
             return steps
-        for column, text in _column_comments(former, self.released_names):
-            steps.append(self._text(_COMMENT_COLUMN, table=target, column=column, text=text))
-        return steps
+        comments = {column.name: column.comment for column in former.columns}
+        return steps + [
+            self._text(_COMMENT_COLUMN, table=target, column=name, text=text)
+            for name in self.released_names
+            if (text := comments.get(name)) is not None
+        ]
 
     def _pretty(self, query: exp.Expr) -> Sql:
         text = statement_text(query, self.dialect)
@@ -250,6 +267,361 @@ class ReleasePlan:
         return render_text(template, dialect=self.dialect, **context)
 
 
-def _column_comments(former: TableDetails, names: Sequence[str]) -> list[tuple[str, str]]:
-    comments = {column.name: column.comment for column in former.columns}
-    return [(name, text) for name in names if (text := comments.get(name)) is not None]
+def make_plan(engine: Engine, order: Order, stage: str | None = None) -> ReleasePlan:
+    """The plan of a release; a PublishError says why there is no place for it.
+
+    Functions that hide built-in ones are refused where the SQL of a release would use them: on a
+    connection of the caller, and in a view, which is resolved beside them when it is read. The
+    staged table gets a random name unless one is given.
+    """
+    refuse_impossible(order)
+    if order.mode is Mode.VIEW and not engine.can.guarded_views:
+        raise PublishError(
+            f"a view on {engine.dialect} could show its readers what it leaves out; take mode table"
+        )
+    if order.mode is Mode.VIEW or not engine.owned:
+        engine.refuse_hidden_functions()
+    population = None if order.population is None else qualified(engine, order.population)
+    order = replace(order, source=qualified(engine, order.source), population=population)
+    if order.mode is Mode.VIEW:
+        order = for_view(order)
+    stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
+    most = len(order.items) + 2  # a cut tree has two
+    tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(most)]
+    order, lists = loaded_lists(order, tables)
+    if order.file is not None:
+        plan = _plan_of_file(engine, order, order.file, stage)
+    elif order.mode is Mode.REPLACE:
+        plan = _plan_of_replacement(engine, order, stage)
+    else:
+        plan = _plan_of_table(engine, order, stage)
+    return replace(plan, lists=lists)
+
+
+def _plan(
+    engine: Engine,
+    order: Order,
+    target: exp.Table | None,
+    former: TableDetails | None,
+    stage: exp.Table,
+    temporary: bool,
+) -> ReleasePlan:
+    return ReleasePlan(order, target, former, stage, temporary, engine.dialect, engine.can)
+
+
+def _plan_of_file(engine: Engine, order: Order, file: Path, stage: str) -> ReleasePlan:
+    _refuse_read_file(engine, file, order.source, "the source")
+    if order.population is not None:
+        _refuse_read_file(engine, file, order.population, "the population")
+    return _plan(engine, order, None, None, engine.temporary(stage), True)
+
+
+def _plan_of_table(engine: Engine, order: Order, stage: str) -> ReleasePlan:
+    assert order.target is not None
+    reads = engine.reads(order.source)
+    target = engine.locate(order.target, to_create=True)
+    former = engine.details(target)
+    name = _text(target)
+    if any(
+        _same(engine, target, table)
+        for table in [*reads.tables, *reads.named, *_named(order.source)]
+    ):
+        raise PublishError(
+            f"{name} is the source itself, or one of the tables that it reads; take another "
+            "name, or mode: replace"
+        )
+    population = order.population
+    if population is not None:
+        _refuse_population(engine, target, population)
+    if order.mode is Mode.VIEW:
+        _check_view(engine, target, former, reads, "its source")
+        if population is not None and order.counts_population:
+            _check_view(engine, target, former, engine.reads(population), "the population")
+        _refuse_bound(former)
+        return _plan(engine, order, target, former, engine.temporary(stage), True)
+    if former is not None and former.is_view:
+        raise PublishError(f"{name} is a view, not a table; take another name, or drop it first")
+    if former is not None and former.comment != RELEASE_COMMENT:
+        raise PublishError(
+            f"table {name} exists and was not made by sqlanon (a release has the comment "
+            f"{RELEASE_COMMENT!r}); drop or rename it first, or give another name"
+        )
+    _refuse_referenced(former)
+    _refuse_bound(former)
+    inside = engine.can.renames and reads.only_tables and not _leaves_subjects(engine, order)
+    inside = inside and all(table.catalog == target.catalog for table in reads.tables)
+    place = exp.table_(stage, target.db, target.catalog, quoted=True)
+    staged = place if inside else engine.temporary(stage)
+    return _plan(engine, order, target, former, staged, not inside)
+
+
+def _leaves_subjects(engine: Engine, order: Order) -> bool:
+    """Whether the file of a staged table would keep the subjects once their column is dropped."""
+    return order.subject is not None and not engine.can.erases_columns
+
+
+def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePlan:
+    source = order.source
+    assert isinstance(source, exp.Table)
+    former = engine.details(source)
+    if former is None:
+        raise PublishError(f"there is no table {_text(source)}")
+    if former.is_view:
+        raise PublishError(
+            f"mode replace needs a table as its source, and {_text(source)} is a view"
+        )
+    if engine.is_temporary(source):
+        raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
+    _refuse_referenced(former)
+    _refuse_bound(former)
+    order = replace(order, source=former.table)
+    if _leaves_subjects(engine, order):
+        return _plan(engine, order, former.table, former, engine.temporary(stage), True)
+    place = exp.table_(stage, source.db, source.catalog, quoted=True)
+    return _plan(engine, order, former.table, former, place, False)
+
+
+def _refuse_bound(former: TableDetails | None) -> None:
+    """Refuses to replace what others are bound to: they would go on with the former rows."""
+    if former is not None and former.bound:
+        kind = "view" if former.is_view else "table"
+        raise PublishError(
+            f"{kind} {_text(former.table)} cannot be replaced, because it has what is bound to "
+            f"it: {'; '.join(former.bound)}. Drop these first and make them again on the release, "
+            "or publish to another name"
+        )
+
+
+def _refuse_referenced(former: TableDetails | None) -> None:
+    if former is not None and former.referenced_by:
+        listed = ", ".join(map(repr, former.referenced_by))
+        raise PublishError(
+            f"{_text(former.table)} cannot be replaced: foreign keys of other tables refer to it "
+            f"({listed}); drop those first, or publish to another table"
+        )
+
+
+def _refuse_population(engine: Engine, target: exp.Table, population: exp.Expr) -> None:
+    """Refuses to replace the population, which the next release needs."""
+    reads = engine.reads(population)
+    tables = [*reads.tables, *reads.named, *_named(population)]
+    if any(_same(engine, target, table) for table in tables):
+        raise PublishError(
+            f"{_text(target)} is the population, or one of the tables that it reads; take another "
+            "name"
+        )
+
+
+def _check_view(
+    engine: Engine, target: exp.Table, former: TableDetails | None, reads: Reads, whose: str
+) -> None:
+    if former is not None and not former.is_view:
+        raise PublishError(
+            f"{_text(target)} is a table, not a view; take another name, or drop it first"
+        )
+    # What a view names in a part that the plan leaves out would be missing later.
+    temporary = [table for table in reads.named if engine.is_temporary(table)]
+    tables = [*reads.tables, *(each for each in temporary if each not in reads.tables)]
+    others = [table for table in tables if table.catalog != target.catalog]
+    if others or not reads.only_tables:
+        what = ", ".join(map(_text, others)) or "something else than tables"
+        raise PublishError(
+            f"a view reads what is in its own database, but {whose} reads {what}; take mode table"
+        )
+
+
+def qualified(engine: Engine, source: exp.Expr) -> exp.Expr:
+    """The source with full names for its tables, so that it means the same in a view."""
+    whole = source.copy()
+    if isinstance(whole, exp.Table) and isinstance(whole.this, exp.Identifier):
+        return engine.locate(whole)
+    hidden = {cte.alias.lower() for cte in whole.find_all(exp.CTE)}
+    for table in list(whole.find_all(exp.Table)):
+        plain = isinstance(table.this, exp.Identifier)
+        if plain and (table.db or table.name.lower() not in hidden):
+            found = engine.details(engine.locate(table))
+            if found is not None:
+                for part in ("db", "catalog"):
+                    table.set(part, found.table.args[part].copy())
+    return whole
+
+
+def _named(source: exp.Expr) -> list[exp.Table]:
+    tables = source.find_all(exp.Table)
+    return [t for t in tables if isinstance(t.this, exp.Identifier) and t.catalog]
+
+
+def _same(engine: Engine, target: exp.Table, table: exp.Table) -> bool:
+    located = engine.locate(table)
+    parts = ("catalog", "db", "name")
+    return all(getattr(target, part) == getattr(located, part) for part in parts)
+
+
+def _refuse_read_file(engine: Engine, file: Path, relation: exp.Expr, what: str) -> None:
+    if not file.exists():
+        return
+    reads = engine.may_read(relation, file)
+    if reads:
+        raise PublishError(f"file {file} is {what} itself, or part of it; take another name")
+    if reads is None:
+        raise PublishError(
+            f"file {file} exists, and it cannot be told whether {what} reads it; take "
+            "another name, or remove the file first"
+        )
+
+
+def _text(table: exp.Table) -> str:
+    return repr(".".join(part for part in (table.catalog, table.db, table.name) if part))
+
+
+def type_changes(engine: Engine, order: Order) -> list[str]:
+    """The columns of the source that the release changes, and those that it adds, a line each."""
+    source = {info.name: info.type for info in engine.columns(order.source)}
+    after = {info.name: info.type for info in released_columns(engine, order)}
+    found = []
+    for name, type_ in source.items():
+        if name not in after:
+            found.append(f"{name}: {type_}, removed")
+        elif after[name] != type_:
+            found.append(f"{name}: {type_} becomes {after[name]}")
+    return found + [f"{n}: new, {type_}" for n, type_ in after.items() if n not in source]
+
+
+def released_columns(engine: Engine, order: Order) -> tuple[ColumnInfo, ...]:
+    """The columns that the release will have, without building it."""
+    guarded = order.mode is Mode.VIEW
+    select = compile_release(order, guarded=guarded).select
+    # A parameter has no type until it has a value, and any text has the right one.
+    without_keys = select.transform(
+        lambda node: exp.Literal.string("") if isinstance(node, exp.Placeholder) else node
+    )
+    return engine.columns(
+        exp.Subquery(this=without_keys, alias=exp.TableAlias(this=exp.to_identifier("released")))
+    )
+
+
+def losses(
+    former: TableDetails | None, released: Sequence[str], same: Collection[str]
+) -> list[str]:
+    """What a table had and its replacement has not, besides rows and columns.
+
+    `same` are the columns that have the types that they had.
+    """
+    if former is None or former.is_view:
+        return []
+    kept = {each.index for each in former.kept(same)}
+    lost = [f"the constraint {text} is gone" for text in former.constraints]
+    lost += [f"the index {name!r} is gone" for name in former.indexes if name not in kept]
+    for column in former.columns:
+        if column.is_generated:
+            what = "holds plain values now" if column.name in released else "is gone"
+            lost.append(f"the generated column {column.name!r} {what}")
+        elif column.default is not None and column.name in released:
+            lost.append(f"the default {column.default} of column {column.name!r} is gone")
+    return lost
+
+
+def foreseen(engine: Engine, order: Order) -> list[str]:
+    """What a release in place of its source takes away, and the views that read the table."""
+    plan = make_plan(engine, order)
+    rows = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(plan.order.source.copy())
+    (found,) = engine.fetch(rows).to_pylist()
+    former = plan.former
+    assert former is not None
+    same = former.same_columns(released_columns(engine, order))
+    lost = [f"the original {counted(found['n'], 'row')} will be gone"]
+    lost += losses(former, order.released_names, same)
+    return lost + [
+        f"the view {_spelled(view)!r} reads the table: it shows the release then, or no longer "
+        "works if it needs what is gone"
+        for view in working_views(engine, former)
+    ]
+
+
+def working_views(engine: Engine, former: TableDetails | None) -> list[exp.Table]:
+    """The views that name the table and can be read at the moment."""
+    views = former.views if former is not None else ()
+    return [view for view in views if _works(engine, view)]
+
+
+def _works(engine: Engine, view: exp.Table) -> bool:
+    try:
+        engine.columns(view)
+    except EngineError:
+        return False
+    return True
+
+
+def view_effects(engine: Engine, views: Sequence[exp.Table]) -> list[str]:
+    """What became of views that could be read before."""
+    effects = []
+    for view in views:
+        name = _spelled(view)
+        if _works(engine, view):
+            effects.append(f"the view {name!r} reads the table and shows the release now")
+        else:
+            effects.append(f"the view {name!r} reads the table and no longer works")
+    return effects
+
+
+def _spelled(view: exp.Table) -> str:
+    return ".".join((view.db, view.name))
+
+
+def remaining(
+    order: Order, replaced: bool, file: Path | None = None, logs: Sequence[Path] = ()
+) -> list[str]:
+    """Where former rows can still be read after a publish.
+
+    `file` holds the target's database, and `logs` beside it what is not in it yet.
+    """
+    if not replaced or order.mode is Mode.VIEW:
+        return []
+    whose = "of the source" if order.mode is Mode.REPLACE else "of the former release"
+    texts = []
+    if file is not None:
+        texts = [f"rows {whose} can be read from the unused space of {file} until it is rewritten"]
+        texts += [f"rows {whose} may be in {log} until the next checkpoint" for log in logs]
+    return [*texts, f"rows {whose} are in every backup and copy of the database"]
+
+
+def without_logs(remains: Sequence[str], logs: Sequence[Path]) -> tuple[str, ...]:
+    """The same once the databases are closed, and those of their logs that are gone with that."""
+    gone = [str(log) for log in logs if not log.exists()]
+    return tuple(text for text in remains if not any(f" {log} " in text for log in gone))
+
+
+def released_before(policy: Policy, source: Source) -> str:
+    """What to add to a message where the source's rows were replaced by a release already."""
+    engine, table = source.engine, source.relation
+    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
+        return ""
+    try:
+        found = engine.details(engine.locate(table))
+    except EngineError:
+        return ""
+    if found is None or found.comment != RELEASE_COMMENT:
+        return ""
+    return (
+        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
+        "the policy says mode: replace. Load its original rows anew before you release it again."
+    )
+
+
+@contextmanager
+def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
+    """What fails on a source that is a release already, or has no rows, says so, once.
+
+    An empty CSV file has no types, only text, so what fails there is not the cause.
+    """
+    try:
+        try:
+            yield
+        except (DomainError, HierarchyError, SchemeError, VerificationError):
+            refuse_empty(source)
+            raise
+    except SqlanonError as error:
+        already = released_before(policy, source)
+        if not already or already in str(error):
+            raise
+        raise error.reworded(f"{error}{already}") from None

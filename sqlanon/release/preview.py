@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.audit import audit, column_findings, reference_of
-from sqlanon.counting import StoredScheme, column, misfit, refuse_empty
+from sqlanon.counting import StoredScheme, misfit
 from sqlanon.domain import (
     NOT_IN_SCHEME,
     WHOLE,
     Column,
     Generalized,
-    Mode,
     Partition,
     Scheme,
     Space,
@@ -23,13 +21,8 @@ from sqlanon.domain import (
 )
 from sqlanon.engines import Kind, Source, open_source
 from sqlanon.errors import (
-    DomainError,
-    EngineError,
-    HierarchyError,
     SchemeError,
-    SqlanonError,
     UncoveredValueError,
-    VerificationError,
 )
 from sqlanon.policy import Policy, Role
 from sqlanon.release.compile import compile_release, compile_uncovered
@@ -44,7 +37,7 @@ from sqlanon.release.order import (
     item_of,
     order_of,
 )
-from sqlanon.release.plan import RELEASE_COMMENT
+from sqlanon.release.plan import released_before
 from sqlanon.release.stage import generalized_population
 from sqlanon.wording import counted
 
@@ -143,15 +136,15 @@ def _read(source: Source, names: list[str], subject: str | None, is_part: bool) 
     """The columns and the subject; where only a part of the values is read, the rest is NULL."""
     outputs: list[exp.Expr] = []
     for name in names:
-        value: exp.Expr = column(name)
+        value: exp.Expr = exp.column(name, quoted=True)
         if is_part and name != subject:
-            hashed = exp.MD5(this=exp.cast(column(name), "text"))
+            hashed = exp.MD5(this=exp.cast(value.copy(), "text"))
             digit = exp.Left(this=hashed, expression=exp.Literal.number(1))
             is_read = exp.EQ(this=digit, expression=exp.Literal.string("0"))
             value = exp.Case(ifs=[exp.If(this=is_read, true=value)])
         outputs.append(value.as_(name, quoted=True))
     if subject is not None and subject not in names:
-        outputs.append(column(subject))
+        outputs.append(exp.column(subject, quoted=True))
     return exp.select(*outputs).from_(source.relation.copy())
 
 
@@ -226,39 +219,3 @@ def _by_value(item: Generalized) -> Generalized:
         return item
     finest = Partition(domain.size, tuple(range(domain.size - 1)))
     return Generalized(Column(domain), finest, item.type, form=item.form)
-
-
-def released_before(policy: Policy, source: Source) -> str:
-    """What to add to a message where the source's rows were replaced by a release already."""
-    engine, table = source.engine, source.relation
-    if policy.section.publish.mode is not Mode.REPLACE or not isinstance(table, exp.Table):
-        return ""
-    try:
-        found = engine.details(engine.locate(table))
-    except EngineError:
-        return ""
-    if found is None or found.comment != RELEASE_COMMENT:
-        return ""
-    return (
-        f"\nTable {source.name} is a release already: it has the comment {RELEASE_COMMENT!r}, and "
-        "the policy says mode: replace. Load its original rows anew before you release it again."
-    )
-
-
-@contextmanager
-def telling_of_release(policy: Policy, source: Source) -> Iterator[None]:
-    """What fails on a source that is a release already, or has no rows, says so, once.
-
-    An empty CSV file has no types, only text, so what fails there is not the cause.
-    """
-    try:
-        try:
-            yield
-        except (DomainError, HierarchyError, SchemeError, VerificationError):
-            refuse_empty(source)
-            raise
-    except SqlanonError as error:
-        already = released_before(policy, source)
-        if not already or already in str(error):
-            raise
-        raise error.reworded(f"{error}{already}") from None

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from sqlglot import exp
 
-from sqlanon.counting import exact
-from sqlanon.domain import Generalized, Output, Value, literal
+from sqlanon.domain import Generalized, Output, Value, exact, literal
 from sqlanon.engines import Kind
 from sqlanon.errors import CompileError
 from sqlanon.release.generalize import (

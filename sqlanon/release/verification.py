@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.metadata import version
@@ -20,7 +20,7 @@ from sqlanon.audit import Audit, audit, reference_of
 from sqlanon.counting import ROWS, repeated, tuples_query
 from sqlanon.domain import NOT_IN_SCHEME
 from sqlanon.engines import ArrowStream, Source, open_source, parse_table, written
-from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, VerificationError
 from sqlanon.files import write_text
 from sqlanon.policy import Policy
 from sqlanon.release.generalize import is_text, released
@@ -50,7 +50,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that the policy requires holds, and the counts are as foretold."""
+        """Whether everything that the policy requires holds, and the counts are as expected."""
         return not self.problems
 
     def __repr__(self) -> str:
@@ -120,8 +120,7 @@ def verified(
         found, file = open_source(data=answer), None
     try:
         names = [*order.class_names, *(each.name for each in order.measured)]
-        for name in names:
-            found.column(name)  # refuses another answer, naming the column
+        _refuse_another(found, [*names, ROWS])
         texts = [each.name for each in order.measured if source.column(each.name).is_text]
         read = written(found, answer, [*order.class_names, *texts])
         rows = repeated(read, names)
@@ -154,7 +153,7 @@ def verified(
     if (seen.by_rows.total, seen.classes) != (wanted_rows, wanted_classes):
         problems.append(
             f"the release has {counted(seen.by_rows.total, 'row')} in "
-            f"{counted(seen.classes, 'class')}, and the count of the source foretells "
+            f"{counted(seen.classes, 'class')}, and the count of the source expects "
             f"{wanted_rows:,} in {wanted_classes:,}: it is of another scheme, or the table "
             "changed in between; count and search again"
         )
@@ -195,6 +194,18 @@ def verified(
             "problems": problems,
         },
     )
+
+
+def _refuse_another(found: Source, names: Sequence[str]) -> None:
+    """Refuses rows without the columns of the verification query."""
+    held = {info.name for info in found.columns}
+    missing = [repr(name) for name in names if name not in held]
+    if missing:
+        raise EngineError(
+            f"{found.name} is not the answer to the query that `sqlanon sql --part verify` prints: "
+            f"it has no column {' or '.join(missing)}; run that query in the database of the "
+            "release, and keep the names of its columns"
+        )
 
 
 def _of_no_group(rows: Source, order: Order) -> int:

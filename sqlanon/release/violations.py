@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.counting import exact
-from sqlanon.domain import Hierarchy, Value, literal
+from sqlanon.domain import Hierarchy, Value, exact, literal
 from sqlanon.engines import Kind, is_text_once_released
 from sqlanon.errors import CompileError
 from sqlanon.privacy import ValueRows

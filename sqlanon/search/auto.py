@@ -13,7 +13,8 @@ another if one of them is much easier to find. So further rounds hide columns.
 The default effort ends after a fixed number of rounds with short walks. Each round but the
 first begins at the best two places that no round has begun at yet. The best of all is one of
 them only once: from there one leads to the same places again, and the way to a better choice
-of columns may pass through worse ones.
+of columns may pass through worse ones. For the same reason no walk of a later round sets out
+from where the walks of a former one ended, unless there is nowhere else.
 
 The thorough effort walks longer. It begins anew until several rounds in a row found nothing
 better. Further rounds hide one column each of those that the best answer does not hide, and
@@ -120,6 +121,8 @@ LOSS_ONLY, FOR_LOSS = 1e9, 3
 """A preferred bias under which only the loss counts, and how many runs a round begins with
 for that alone."""
 
+_Name = tuple[object, ...]
+
 
 @register("auto", AutoSettings)
 def auto(
@@ -146,8 +149,9 @@ class _Run:
         self._watch = watch
         self._screens = {problem.space: Screen(problem)}
         self._met = MoopFront(problem)
-        self._ends: dict[tuple[object, ...], RankedScheme] = {}  # of polishing and of walks
-        self._begun: set[tuple[object, ...]] = set()  # those at which a round began
+        self._ends: dict[_Name, RankedScheme] = {}  # of polishing and of walks
+        self._begun: set[_Name] = set()  # those at which a round began
+        self._ended: set[_Name] = set()  # those at which a round ended
         self._limit = plan.evaluations  # it only falls
         self._over = False
         self._done = ""
@@ -281,7 +285,8 @@ class _Run:
     def _varied(self, places: list[RankedScheme], rng: np.random.Generator) -> RankedScheme:
         """Where a round ends that begins at some places, each of their columns hidden in turn.
 
-        What is polished without a column keeps others instead.
+        What is polished without a column keeps others instead. Where that leads back to the end
+        of a former round, no walk sets out.
         """
         starts, space = [], self._problem.space
         hidden = [(place, column) for place in places for column in _open(space, place)]
@@ -294,7 +299,8 @@ class _Run:
             part = self._without(frozenset({column}))
             found = self._polished(part, self._hidden(place, column))
             starts.append(self._polished(self._problem, found))
-        return self._walked(self._problem, starts or places, rng)
+        fresh = [place for place in starts if _name(space, place) not in self._ended]
+        return self._walked(self._problem, fresh or starts or places, rng)
 
     def _hidden(self, place: RankedScheme, column: int) -> RankedScheme:
         """A place with one column as coarse as it may be."""
@@ -314,9 +320,8 @@ class _Run:
         walked = anneal(problem, starts, budget, rng, lambda: self._report(whole=False))
         found = self._polished(problem, walked)
         for place in (*starts, found):
-            # Many places differ only in cuts that change nothing.
-            name = (*_open(problem.space, place), *place.rank[:3])
-            self._ends.setdefault(name, place)
+            self._ends.setdefault(_name(problem.space, place), place)
+        self._ended.add(_name(problem.space, found))
         return found
 
     def _evolved(
@@ -387,6 +392,11 @@ def _open(space: Space, place: RankedScheme) -> list[int]:
     """The columns that are not as coarse as they may be."""
     opened = place.bits & ~space.demanded
     return [j for j in range(len(space.columns)) if opened[space.segment(j)].any()]
+
+
+def _name(space: Space, place: RankedScheme) -> _Name:
+    """The columns left open and the rank: many places differ only in cuts that change nothing."""
+    return (*_open(space, place), *place.rank[:3])
 
 
 def _coarse(space: Space) -> Bits:

@@ -140,7 +140,7 @@ def together(results: Sequence[SearchResult], policys_k: int) -> SearchResult:
     first = results[0]
     found = [each for result in results for each in result.solutions]
     answers = {result.required_k: _answer(first, found, result.required_k) for result in results}
-    listed = unbeaten(first, [each for each in found if _satisfies(each)] or found)
+    listed = unbeaten(first, [s for s in found if all(each.holds for each in s.models)] or found)
     listed = [each for each in listed if not any(each is one for one in answers.values())]
     marked = {
         id(one): _marked(one, answers, policys_k) for one in answers.values() if one is not None
@@ -192,10 +192,6 @@ def _marked(answer: Solution, answers: Mapping[int, Solution | None], policys_k:
     if largest <= max(policys_k, answer.scheme.required_k or 0):
         return answer
     return replace(answer, scheme=replace(answer.scheme, required_k=largest))
-
-
-def _satisfies(solution: Solution) -> bool:
-    return all(each.holds for each in solution.models)
 
 
 def _k(solution: Solution) -> int:

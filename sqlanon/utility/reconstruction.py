@@ -14,8 +14,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.counting import exact
-from sqlanon.domain import Generalized, IntervalDomain, literal
+from sqlanon.domain import Generalized, IntervalDomain, exact, literal
 from sqlanon.engines import Engine, Kind, decimal_places, is_text_type, released_type
 from sqlanon.release import (
     Item,

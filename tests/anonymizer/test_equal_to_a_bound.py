@@ -20,9 +20,8 @@ from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CertificateError, PrivacyError
@@ -34,7 +33,7 @@ from sqlanon.privacy.delta_disclosure import DeltaDisclosure
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.certificate.document import ModelEntry
+from sqlanon.release.certificate import ModelEntry
 from sqlanon.release.compile import compile_release, statement_text
 from sqlanon.release.order import MeasuredColumn, Order
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from model_oracle import Shares
 
 from sqlanon.audit.audit_result import Audit, CheckResult, Satisfies
-from sqlanon.audit.auditor import Auditor, audit
-from sqlanon.audit.sensitive_values import reference_of
+from sqlanon.audit.auditor import Auditor, audit, reference_of
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.values import format_value, parse_value
 from sqlanon.engines.registry import open_source

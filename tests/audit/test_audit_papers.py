@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from sqlanon.audit.audit_result import Audit, CheckResult, Satisfies
-from sqlanon.audit.auditor import audit
-from sqlanon.audit.sensitive_values import reference_of
+from sqlanon.audit.auditor import audit, reference_of
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import HierarchyError, UncoveredValueError

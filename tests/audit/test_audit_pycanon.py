@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 
 import sqlanon
-from sqlanon.audit.sensitive_values import Sensitive
+from sqlanon.audit.audit_result import Sensitive
 from sqlanon.datasets import adult_path
 from sqlanon.privacy.l_diversity import RecursiveDiversity
 

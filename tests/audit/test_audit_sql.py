@@ -17,14 +17,12 @@ import pytest
 from golden_files import assert_golden
 from sqlglot import exp
 
-from sqlanon.audit.auditor import Population, audit
+from sqlanon.audit.auditor import Population, audit, reference_of, smallest_classes
 from sqlanon.audit.column_findings import (
     column_findings,
     rows_unique_over,
     rows_unique_over_each,
 )
-from sqlanon.audit.sensitive_values import reference_of
-from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.audit.staged_release import Expected, pseudonym_problems, verify_release
 from sqlanon.audit.table_hash import hashed_rows, table_hash
 from sqlanon.engines.protocol import Source

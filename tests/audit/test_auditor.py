@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 from pycanon.anonymity.utils import aux_anonymity
 
-from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity
-from sqlanon.audit.auditor import audit
-from sqlanon.audit.class_sizes import Spread
+from sqlanon.audit.audit_result import Audit, CheckResult, KAnonymity, Spread
+from sqlanon.audit.auditor import audit, smallest_classes
 from sqlanon.audit.column_findings import rows_unique_over
-from sqlanon.audit.smallest_classes import smallest_classes
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CheckError, EngineError, SubjectError

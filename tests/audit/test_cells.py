@@ -6,9 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from sqlanon.audit.auditor import audit
+from sqlanon.audit.auditor import audit, reference_of
 from sqlanon.audit.cells import ascending
-from sqlanon.audit.sensitive_values import reference_of
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CheckError

@@ -13,10 +13,8 @@ from audit_oracle import Case, cases, key
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.audit.audit_result import CheckResult, Satisfies
-from sqlanon.audit.auditor import Population, audit
-from sqlanon.audit.class_sizes import ClassSize, zayatz
-from sqlanon.audit.smallest_classes import smallest_classes
+from sqlanon.audit.audit_result import CheckResult, ClassSize, Satisfies, zayatz
+from sqlanon.audit.auditor import Population, audit, smallest_classes
 from sqlanon.engines.protocol import Source
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import CheckError, SubjectError

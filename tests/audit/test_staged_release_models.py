@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from sqlanon.audit.auditor import Population
-from sqlanon.audit.sensitive_values import reference_of
+from sqlanon.audit.auditor import Population, reference_of
 from sqlanon.audit.staged_release import Expected, Facts, verify_release
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.engines.duckdb import DuckDBEngine

@@ -16,12 +16,11 @@ import pyarrow.parquet as pq
 from sqlanon import datasets, render, resources
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.domain.column import Family
+from sqlanon.domain.column import Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.hierarchy_builders import intervals
 from sqlanon.domain.hierarchy_files import read
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.values import Value
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source

@@ -15,8 +15,9 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,9 @@ from runs import Search, answer, problem_of, rank
 
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
@@ -39,7 +39,6 @@ from sqlanon.search.genitor import GenitorSettings, genitor
 from sqlanon.search.nsga2 import Nsga2Settings, nsga2
 from sqlanon.search.outcome import Watch
 from sqlanon.search.problem import Problem, exact_loss
-from sqlanon.search.splits import Splits
 
 LARGEST = 20_000
 """Schemes of an instance at most."""
@@ -172,10 +171,37 @@ def random_hierarchy(rng: np.random.Generator, width: int) -> Hierarchy:
 
 
 def allowed(column: Column) -> Bits:
-    """Every partition of a column's family, by trying all bit strings."""
+    """Every partition of a column's family, by trying all bit strings.
+
+    It follows the definitions in docs/schemes.md and shares no code with the searches.
+    """
     strings = itertools.product([False, True], repeat=column.positions)
-    rows = np.array(list(strings), dtype=bool).reshape(-1, column.positions)
-    return rows[Splits.of_column(column).valid(rows)]
+    found = [string for string in strings if is_allowed(column, string)]
+    return np.array(found, dtype=bool).reshape(-1, column.positions)
+
+
+def is_allowed(column: Column, cuts: Sequence[bool]) -> bool:
+    """Whether a column may be cut so: NULL, its last atom, stays alone until all are one group."""
+    assert column.hierarchy is not None
+    null, whole = column.domain.has_null, (0, column.size)
+    groups = {*runs(cuts)}
+    if null and groups != {whole} and not cuts[-1]:
+        return False
+    if column.family is Family.CONTIGUOUS:
+        return True
+    levels = []
+    for labels in column.hierarchy.levels[:-1]:
+        changes = [one != other for one, other in pairwise(labels)]
+        levels.append({*runs([*changes, True] if null else changes)})
+    if column.family is Family.FULL_DOMAIN:
+        return groups in [*levels, {whole}]
+    return groups <= {whole, (0, len(column.hierarchy.leaves))}.union(*levels)
+
+
+def runs(cuts: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The groups between cuts, each from its first atom to that after its last."""
+    places = [place for place, cut in enumerate(cuts, 1) if cut]
+    return pairwise([0, *places, len(cuts) + 1])
 
 
 def schemes_of(space: Space) -> int:

@@ -22,8 +22,7 @@ from typing import Any
 import duckdb
 
 import sqlanon
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.scheme_json import to_document, write_document
 
 ROWS_OF_A_LEAF = 5

@@ -10,11 +10,14 @@ import pytest
 
 HEAVY = {"duckdb", "jinja2", "moocore", "numpy", "pandas", "pyarrow", "pydantic", "rich", "sqlglot"}
 PROGRAM = """
-import atexit, sys
-
-atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+import os, sys
 from sqlanon.cli import main
 
+def end(status, end=os._exit):
+    print(*sys.modules, file=sys.stderr, flush=True)
+    end(status)
+
+os._exit = end
 main()
 """
 

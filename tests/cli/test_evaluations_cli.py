@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -88,6 +90,33 @@ def test_what_a_condition_may_not(
     assert re.search(why, said), said
     with duckdb.connect(tmp_path / "kept" / "work.duckdb", read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM run").fetchall() == [(1,)]
+
+
+def test_a_workspace_that_is_open_in_another_process(searched: Run, tmp_path: Path) -> None:
+    file = tmp_path / "kept" / "work.duckdb"
+    holder = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as held:
+        assert held.stdout is not None
+        held.stdout.readline()
+        said = message(1, searched("evaluations", "policy.yml"))
+        held.communicate("\n")
+    assert "work.duckdb: is open in another process" in said
+    assert "once it is free" in said
+    assert "in memory" not in said
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9])
+def test_a_workspace_that_was_cut_short(searched: Run, tmp_path: Path, share: float) -> None:
+    file = tmp_path / "kept" / "work.duckdb"
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * share)])
+    said = message(1, searched("evaluations", "policy.yml"))
+    assert re.search(r"work\.duckdb is damaged\. .* delete it", said), said
 
 
 def test_without_a_workspace(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import process
+from command_line import Run, process
 from search_table import SETTINGS, write_search_folder
 from small_table import write_folder
 
@@ -24,9 +24,12 @@ LEAST_FIRST = ["classes", "left out", "ach", "NECD", "NWP"]
 
 
 @pytest.mark.parametrize("width", [80, 70, 60, 50, 40, 30, 10])
-def test_columns_are_left_out_whole(tmp_path: Path, width: int) -> None:
+def test_columns_are_left_out_whole(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
     write_search_folder(tmp_path, {"method": "front"})
-    done = process(tmp_path, *SEARCH, COLUMNS=str(width))
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = run(*SEARCH)
     lines = done.out.splitlines()
     heads = " ".join(lines[1].split())
     missing = [name for name in HEADS if name not in heads]
@@ -49,9 +52,12 @@ def test_columns_are_left_out_whole(tmp_path: Path, width: int) -> None:
 
 @pytest.mark.parametrize("method", SETTINGS)
 @pytest.mark.parametrize("width", [40, 50, 60])
-def test_what_was_searched_for_stays(tmp_path: Path, method: str, width: int) -> None:
+def test_what_was_searched_for_stays(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, method: str, width: int
+) -> None:
     write_search_folder(tmp_path, {"method": method, **SETTINGS[method]})
-    done = process(tmp_path, *SEARCH, COLUMNS=str(width))
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = run(*SEARCH)
     heads = done.out.splitlines()[1].split()
     assert heads[:2] == ["#", "k"]
     assert heads[-1] == ("ach" if method in ("auto", "nsga2") else "GLM")
@@ -60,9 +66,12 @@ def test_what_was_searched_for_stays(tmp_path: Path, method: str, width: int) ->
 
 
 @pytest.mark.parametrize(("width", "wraps"), [(80, True), (40, True), (30, False)])
-def test_scores_without_their_meaning(tmp_path: Path, width: int, wraps: bool) -> None:
+def test_scores_without_their_meaning(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, width: int, wraps: bool
+) -> None:
     write_folder(tmp_path)
-    done = process(tmp_path, *MEASURE, COLUMNS=str(width))
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = run(*MEASURE)
     assert done.status == 0
     assert ("Not shown for want of width: meaning" not in " ".join(done.out.split())) is wraps
     with sqlanon.load(tmp_path / "policy.yml") as anonymizer:

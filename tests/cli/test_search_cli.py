@@ -128,6 +128,30 @@ def test_nothing_feasible(run: Run, tmp_path: Path, method: str, options: list[s
     assert "→" not in done.out
 
 
+def test_a_search_without_an_answer_leaves_a_result_with_one(run: Run, folder: Path) -> None:
+    assert run(*SEARCH, "--quiet").status == 0
+    former = (folder / "result.json").read_bytes()
+    write_search_folder(folder, {"method": "front"}, privacy={"k": 151})
+    for options in ([], ["--quiet"], ["--json"]):
+        done = run(*SEARCH, *options)
+        assert done.status == 3
+        assert "result.json is left as it was" in done.err
+        assert "--output" in done.err
+        assert "written to result.json" not in done.out
+        assert (folder / "result.json").read_bytes() == former
+    done = run(*SEARCH, "-o", "closest.json")
+    assert done.status == 3
+    assert "left as it was" not in done.err
+    assert read(folder / "closest.json")["chosen"] is None
+    # One without an answer is replaced by the next, and by one with an answer.
+    write_search_folder(folder, {"method": "front"}, privacy={"k": 160})
+    assert "left as it was" not in run(*SEARCH, "-o", "closest.json").err
+    assert read(folder / "closest.json")["required"]["k"] == 160
+    write_search_folder(folder, {"method": "front"})
+    assert run(*SEARCH, "-o", "closest.json").status == 0
+    assert read(folder / "closest.json")["chosen"] is not None
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

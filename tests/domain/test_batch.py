@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scheme_columns import columns, from_bits, partitions
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.protocol import Kind

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from scheme_columns import allows, is_taxonomic, trees
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import HierarchyError
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from scheme_columns import allows, columns, from_bits
 
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import from_document, to_document
 from sqlanon.domain.space import Space

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from scheme_columns import columns, partitions, trees
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.hierarchy_builders import intervals
-from sqlanon.domain.labels import group_labels
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.presentation import group_labels
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import SchemeError
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.domain.partition import Partition, null_apart
+from sqlanon.domain.column import Partition, null_apart
 from sqlanon.errors import SchemeError
 
 bit_lists = st.lists(st.booleans(), max_size=70)

@@ -16,9 +16,8 @@ from scheme_columns import columns, partitions
 
 from sqlanon.domain import scheme_json
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme
 from sqlanon.domain.scheme_json import from_document, read_document, to_document, write_document
 from sqlanon.engines.protocol import Kind

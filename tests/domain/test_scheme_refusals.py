@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import from_document
 from sqlanon.engines.protocol import Kind

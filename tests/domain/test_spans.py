@@ -9,11 +9,10 @@ from itertools import pairwise
 import pytest
 
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Span
 from sqlanon.domain.hierarchy_builders import dates
-from sqlanon.domain.labels import group_spans
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.presentation import group_spans
 from sqlanon.domain.values import Value
 from sqlanon.engines.protocol import Kind
 

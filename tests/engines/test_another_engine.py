@@ -49,7 +49,7 @@ from sqlanon.errors import EngineError, PublishError, VerificationError
 from sqlanon.policy.variables import expand
 from sqlanon.release import Order, Verbatim
 from sqlanon.release.pending import remove_leftovers
-from sqlanon.release.target import make_plan
+from sqlanon.release.plan import make_plan
 
 KINDS = {"integer": Kind.INTEGER, "real": Kind.FLOAT, "text": Kind.TEXT, "": Kind.TEXT}
 TYPES = {Kind.INTEGER: "INTEGER", Kind.FLOAT: "REAL", Kind.TEXT: "TEXT"}

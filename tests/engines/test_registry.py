@@ -14,7 +14,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import resources
 from sqlanon.cli.sql import sql
-from sqlanon.counting import exact
+from sqlanon.domain import exact
 from sqlanon.engines import Capabilities
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.registry import (

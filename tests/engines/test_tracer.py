@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from sqlanon.engines.duckdb import DuckDBEngine, open_memory
-from sqlanon.engines.tracer import UNREADABLE, Statement, Tracer, without_literals
+from sqlanon.engines.statements import UNREADABLE, Statement, Tracer, without_literals
 from sqlanon.errors import EngineError
 
 

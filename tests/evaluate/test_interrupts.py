@@ -13,8 +13,8 @@ import pytest
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
 from sqlanon.domain.column import Family
-from sqlanon.engines.interrupts import keeping_interrupts
 from sqlanon.engines.registry import open_source
+from sqlanon.engines.statements import keeping_interrupts
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.evaluate.workbench import Workbench
 

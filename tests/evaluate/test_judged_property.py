@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judged_cases import HIERARCHY, WORD, Table, bad, kept, random_models
 from scheme_columns import from_bits
 
-from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate import constraints
 from sqlanon.evaluate import query_plan as plan
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.suppression import Suppression
@@ -43,7 +43,7 @@ def test_models_equal_the_twin(
             if cheap_queries:
                 patch.setattr(plan, "QUERY", 1)
             if many_values:  # as if there were too many for a count each
-                patch.setattr(judge, "MOST_COUNTS", 0)
+                patch.setattr(constraints, "MOST_COUNTS", 0)
             with Evaluator(
                 histogram, suppression=rule, models=models, hierarchies={WORD: HIERARCHY},
                 label="label" if labelled else None,

@@ -14,7 +14,7 @@ from sqlanon.counting.counter import count
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source
-from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate import constraints
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.scores import Scores
 from sqlanon.metrics.suppression import Suppression
@@ -52,7 +52,7 @@ DISEASES = Hierarchy.from_rows(
 
 @pytest.fixture(params=[128, 0], ids=["few values", "many values"])
 def most_counts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MOST_COUNTS", request.param)
+    monkeypatch.setattr(constraints, "MOST_COUNTS", request.param)
 
 
 def counted(columns: dict[str, list], quasis: list[str], facets: list[str]) -> Histogram:
@@ -155,7 +155,7 @@ def test_a_hierarchy_of_one_value_and_null() -> None:
 def test_golden_sql(many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of both queries, with suppression; the tests above have run them."""
     if many:
-        monkeypatch.setattr(judge, "MOST_COUNTS", 0)
+        monkeypatch.setattr(constraints, "MOST_COUNTS", 0)
     zips, _, conditions = zip(*INPATIENTS, strict=True)
     histogram = counted({"zip": list(zips), "condition": list(conditions)}, ["zip"], ["condition"])
     models = [LDIVERSITY[0], Closeness("condition", 0.2, Distance.EQUAL)]

@@ -15,7 +15,7 @@ from sqlanon.counting.counter import count
 from sqlanon.counting.population import Reach, count_population
 from sqlanon.domain.histogram import Histogram
 from sqlanon.engines.registry import open_source
-from sqlanon.evaluate import constraints as judge
+from sqlanon.evaluate import constraints
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.privacy.alpha_k import AlphaAnonymity
 from sqlanon.privacy.k_map import KMap
@@ -40,7 +40,7 @@ def counted(reach: Reach) -> Histogram:
 
 @pytest.mark.parametrize(("name", "most"), [("models", 128), ("values", 0)])
 def test_golden_sql(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MOST_COUNTS", most)
+    monkeypatch.setattr(constraints, "MOST_COUNTS", most)
     histogram = counted(Reach(between=True))
     with Evaluator(histogram, models=[KMap(None, 2), DistinctDiversity("ill", 2)]) as evaluator:
         bits = [n % 2 == 1 for n in range(69)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -154,6 +155,25 @@ def test_only_the_owner_may_read_the_workspace(workspace: Path) -> None:
     assert len(files) > 1  # DuckDB's log of changes not yet in the file
     assert {oct(f.stat().st_mode & 0o777) for f in files} == {"0o600"}
     evaluator.close()
+
+
+def test_no_file_is_ever_open_to_others_whatever_the_umask(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The umask belongs to the whole process, whose other threads make files too."""
+    before = os.umask(0)
+    monkeypatch.setattr(os, "umask", pytest.fail)
+    try:
+        with Workspace(workspace) as kept:
+            for _ in range(2):
+                kept.begin(Basis("histogram", "", "demands"), {})
+                log = workspace.with_name(f"{workspace.name}.wal")
+                assert log.stat().st_size > 0
+                assert {f.stat().st_mode & 0o777 for f in workspace.parent.iterdir()} == {0o600}
+                kept._change("CHECKPOINT")  # removes the log
+    finally:
+        monkeypatch.undo()
+        os.umask(before)
 
 
 def test_an_older_workspace_is_closed_to_others(workspace: Path) -> None:

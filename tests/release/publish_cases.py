@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Mode
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.protocol import Kind

@@ -14,7 +14,7 @@ from town_table import APART, GOOD, POLICY, tables
 
 import sqlanon
 from sqlanon.errors import CertificateError, EngineError, PublishError, SchemeError
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
 OWN: dict[str, Any] = {**POLICY, "source": {"table": "people"}}
 NAME = "released.certificate.json"
@@ -32,9 +32,7 @@ def fail(*_: object, **__: object) -> Any:
 
 
 @pytest.mark.parametrize("place", [{"to": "released"}, {"mode": "replace"}, {"file": "out.csv"}])
-@pytest.mark.parametrize(
-    "step", ["pipeline.certify", "certificate.certificate.Certificate.write_page"]
-)
+@pytest.mark.parametrize("step", ["pipeline.certify", "certificate.Certificate.write_page"])
 def test_without_a_certificate_nothing_is_published(
     place: dict[str, str], step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

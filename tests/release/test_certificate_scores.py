@@ -14,8 +14,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Mode, Unseen
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.protocol import Kind

@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Form
 from sqlanon.engines.protocol import Kind
 from sqlanon.release.compile import compile_release, release_text, statement_text

@@ -19,7 +19,7 @@ from scheme_oracle import Recount, Row, admits, recount, released_names
 
 import sqlanon
 from sqlanon.errors import PolicyError, UncoveredValueError, VerificationError
-from sqlanon.release.certificate.document import Document, digest_of
+from sqlanon.release.certificate import Document, digest_of
 
 TABLE = '"a ""table""; --"'
 

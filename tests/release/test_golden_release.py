@@ -21,8 +21,7 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import IntervalDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Form, Output
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import CompileError

@@ -14,14 +14,13 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Mode
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_engine, open_for_publishing
 from sqlanon.release.export import rewrite_database
 from sqlanon.release.order import Order, Pseudonym, Verbatim
-from sqlanon.release.target import type_changes
+from sqlanon.release.plan import type_changes
 
 HOSTILE = [
     "'; DROP TABLE canary; --",

@@ -14,8 +14,7 @@ from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
 from sqlanon.domain import NOT_IN_SCHEME, Generalized
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.presentation import Form, Output, RowOrder, Unseen
 from sqlanon.domain.values import Value
 from sqlanon.engines.protocol import Kind

@@ -10,9 +10,8 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Unseen
 from sqlanon.engines.protocol import Kind
 from sqlanon.release.compile import compile_release, statement_text

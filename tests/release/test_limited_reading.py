@@ -11,8 +11,7 @@ import town_table
 from town_table import GOOD, change
 
 import sqlanon
-from sqlanon.engines.duckdb import open_memory
-from sqlanon.engines.duckdb_sources import folders_in
+from sqlanon.engines.duckdb import folders_in, open_memory
 from sqlanon.engines.registry import open_engine, open_source
 from sqlanon.errors import EngineError
 

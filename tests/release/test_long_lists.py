@@ -20,7 +20,7 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Scheme
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Partition
 from sqlanon.engines import insert_rows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CompileError, PublishError, VerificationError

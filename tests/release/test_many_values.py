@@ -14,7 +14,7 @@ from small_recipes import AGE, recipe
 from sqlglot import exp
 
 from sqlanon.domain import Generalized
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Partition
 from sqlanon.engines.protocol import Kind
 from sqlanon.privacy.t_closeness import Closeness, Distance
 from sqlanon.release.compile import compile_release, statement_text

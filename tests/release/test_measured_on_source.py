@@ -26,8 +26,7 @@ from small_table import POLICY, SCHEME, SCORES, changed, write_folder
 from sqlglot import exp
 
 import sqlanon
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.scheme import Scheme
 from sqlanon.engines import Kind
 from sqlanon.engines.protocol import ColumnInfo

@@ -18,9 +18,8 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Partition
 from sqlanon.domain.presentation import Form, Unseen
 from sqlanon.engines.protocol import Kind
 from sqlanon.privacy.alpha_k import AlphaAnonymity

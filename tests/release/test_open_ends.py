@@ -13,11 +13,9 @@ from sqlglot import exp
 
 from sqlanon.domain import Generalized
 from sqlanon.domain.atoms import IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column
+from sqlanon.domain.column import Column, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.labels import group_labels
-from sqlanon.domain.partition import Partition
-from sqlanon.domain.presentation import Form
+from sqlanon.domain.presentation import Form, group_labels
 from sqlanon.engines.protocol import Kind
 from sqlanon.errors import SchemeError
 from sqlanon.release.compile import compile_release, release_text

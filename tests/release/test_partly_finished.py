@@ -15,7 +15,7 @@ import town_table
 from command_line import Run, message
 
 from sqlanon.files import PrivateFolder
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
 NAME = "released.certificate.json"
 FORMS = [
@@ -43,7 +43,7 @@ with sqlanon.load("policy.yml") as anonymizer:
 WRITE = """
 import os, signal, sys
 import sqlanon
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
 written = []
 

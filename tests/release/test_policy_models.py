@@ -10,8 +10,7 @@ import duckdb
 import pytest
 from scheme_columns import from_bits
 
-from sqlanon.counting.population import population_source
-from sqlanon.counting.sources import open_lent_source, open_policy_source
+from sqlanon.counting.sources import open_lent_source, open_policy_source, population_source
 from sqlanon.domain.atoms import ValueDomain
 from sqlanon.domain.column import Column
 from sqlanon.domain.scheme import Scheme

@@ -182,8 +182,7 @@ def test_a_column_of_one_group_needs_no_count(
 def test_values_that_are_kept(engine: DuckDBEngine, connection: duckdb.DuckDBPyConnection) -> None:
     domain = ValueDomain("age", Kind.INTEGER, tuple(range(20, 60)))
     from sqlanon.domain import Generalized
-    from sqlanon.domain.column import Column
-    from sqlanon.domain.partition import Partition
+    from sqlanon.domain.column import Column, Partition
 
     kept = Generalized(Column(domain), Partition.atoms(40), "BIGINT")
     published = publish(engine, release(kept, Verbatim("disease", "VARCHAR")))

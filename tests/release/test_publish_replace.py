@@ -17,7 +17,7 @@ from publish_cases import (
 from sqlanon.domain.presentation import Mode
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PublishError
-from sqlanon.release.target import type_changes
+from sqlanon.release.plan import type_changes
 
 
 def test_the_source_is_replaced(

@@ -17,7 +17,7 @@ from town_table import APART, GOOD
 import sqlanon
 from sqlanon.errors import PublishError
 from sqlanon.files import PrivateFolder
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
 PLACES: dict[str, dict[str, str]] = {
     "released": {"to": "released"},

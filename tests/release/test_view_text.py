@@ -19,8 +19,7 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Scheme
-from sqlanon.domain.column import Column
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Column, Partition
 from sqlanon.errors import CompileError, PublishError, SqlanonError, VerificationError
 
 TOWNS = ["aalst", "bergen", "ceuta", "delft", "evora", "fes", "gent", "scurvy-town"]

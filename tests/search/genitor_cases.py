@@ -11,9 +11,8 @@ from plain_scores import plain_scores
 from scheme_columns import allows, columns
 
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Bits, Partition
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.protocol import Kind
 from sqlanon.metrics.preference import Preference

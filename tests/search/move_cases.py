@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits
 from sqlanon.domain.space import Space
 from sqlanon.search.local.polish import RankedScheme, exchanges_of, moves, place_of
 from sqlanon.search.problem import Problem

@@ -16,11 +16,10 @@ from scheme_columns import allows
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.hierarchy_builders import masked
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits, Partition
 from sqlanon.domain.space import Batch, Space
 from sqlanon.engines.protocol import Kind
 from sqlanon.engines.registry import open_source

@@ -9,7 +9,7 @@ import pytest
 from move_cases import best_of
 from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits
 from sqlanon.domain.space import Batch
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
@@ -46,6 +46,22 @@ def test_the_same_numbers_give_the_same_walk() -> None:
         a, b = (anneal(problem, [hidden(problem)], 500, np.random.default_rng(3)) for _ in range(2))
     assert a.rank == b.rank
     assert (a.bits == b.bits).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_that_was_scored_is_better_than_the_answer(seed: int) -> None:
+    """A walk takes the first change it may, so that better ones scored with it pass by."""
+    with problem_of(random_histogram(seed), 3, AIM, 1) as problem:
+        start, scored = hidden(problem), []
+        score = problem.evaluate
+
+        def noting(batch: Batch) -> Scores:
+            scored.append(bits_of(batch))
+            return score(batch)
+
+        noted = replace(problem, evaluate=noting)
+        found = anneal(noted, [start], 200, np.random.default_rng(seed))
+        assert found.rank == best_of(problem, np.concatenate([start.bits[None], *scored])).rank
 
 
 def test_an_infeasible_scheme_stays() -> None:

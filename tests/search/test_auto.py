@@ -252,6 +252,38 @@ def test_no_two_rounds_of_the_default_effort_begin_at_one_place(
     assert all(places == sorted(places, key=lambda place: place.rank) for places in begun)
 
 
+def test_no_walk_of_the_default_effort_sets_out_from_the_end_of_a_former_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unless every place that a round polished is one."""
+    module = importlib.import_module("sqlanon.search.auto")
+    walked, polished = module._Run._walked, module._Run._polished
+    places: list[RankedScheme] = []
+    ends: list[tuple[float, ...]] = []
+    led_back: list[bool] = []
+    set_out: list[bool] = []
+
+    def kept(run: Any, problem: Problem, place: RankedScheme) -> RankedScheme:
+        places.append(polished(run, problem, place))
+        return places[-1]
+
+    def noted(run: Any, problem: Problem, starts: list[RankedScheme], rng: Any) -> RankedScheme:
+        led_back.append(any(place.rank[:3] in ends for place in places))
+        set_out.append(any(place.rank[:3] in ends for place in starts))
+        end: RankedScheme = walked(run, problem, starts, rng)
+        ends.append(end.rank[:3])
+        places.clear()
+        return end
+
+    monkeypatch.setattr(module._Run, "_walked", noted)
+    monkeypatch.setattr(module._Run, "_polished", kept)
+    with problem_of(medium_histogram(4), 2, AIM, 1) as problem:
+        run(problem, replace(ROUNDS, rounds=4))
+    assert len(ends) == 4
+    assert any(led_back), "hiding a column led back to an end"
+    assert not any(set_out)
+
+
 def same(a: Outcome, b: Outcome) -> bool:
     schemes = [[o.solutions.fingerprint(i) for i in range(len(o.solutions))] for o in (a, b)]
     scores = all(

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.domain.column import Family
-from sqlanon.domain.partition import Partition
+from sqlanon.domain.column import Family, Partition
 from sqlanon.domain.space import Space
 from sqlanon.errors import SqlanonError
 from sqlanon.search.problem import with_candidates

@@ -18,8 +18,7 @@ from genitor_cases import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.domain.column import Family
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits, Family
 from sqlanon.domain.space import Space
 from sqlanon.search.genitor import New, NewStrangers, Trad, exchanged, joined
 from sqlanon.search.splits import Splits

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from preference_cases import ruled_problem
 
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits
 from sqlanon.domain.space import Space
 from sqlanon.search.local.anneal import Draw
 from sqlanon.search.local.polish import exchanges_of, moves

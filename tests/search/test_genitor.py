@@ -13,10 +13,9 @@ from genitor_cases import WORKCLASS, column, scripted, text, valid_strings
 
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
-from sqlanon.domain.column import Family
+from sqlanon.domain.column import Bits, Family
 from sqlanon.domain.hierarchy import Hierarchy
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits
 from sqlanon.domain.space import Space
 from sqlanon.engines.registry import open_source
 from sqlanon.errors import SearchError

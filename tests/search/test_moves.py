@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from move_cases import neighbours
 from preference_cases import allowed, every_scheme, random_column
 
-from sqlanon.domain.column import Column, Family
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits, Column, Family
 from sqlanon.domain.space import Space
 from sqlanon.search.fronts import bits_of
 from sqlanon.search.local.polish import MOST_EXCHANGES, exchanges_of

@@ -11,8 +11,7 @@ from genitor_cases import bits, column, scripted, text
 from move_cases import best_of, neighbours
 from preference_cases import problem_of, random_histogram, ruled_problem
 
-from sqlanon.domain.column import Family
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits, Family
 from sqlanon.domain.space import Batch, Space
 from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores

@@ -11,8 +11,8 @@ from preference_cases import every_scheme, ruled_problem
 
 from sqlanon.counting.binding import Quasi
 from sqlanon.counting.counter import count
+from sqlanon.domain.column import Bits
 from sqlanon.domain.histogram import Histogram
-from sqlanon.domain.partition import Bits
 from sqlanon.engines.registry import open_source
 from sqlanon.evaluate.evaluator import Evaluator
 from sqlanon.metrics.preference import Preference

@@ -20,8 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scheme_columns import columns
 
-from sqlanon.domain.column import Column, Family
-from sqlanon.domain.partition import Bits
+from sqlanon.domain.column import Bits, Column, Family
 from sqlanon.domain.space import Space
 from sqlanon.search.splits import Splits, below
 

@@ -12,9 +12,8 @@ from preference_cases import allowed, random_column
 from scheme_columns import allows
 
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family, Partition
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Bits, Partition
 from sqlanon.domain.space import Space
 from sqlanon.engines.protocol import Kind
 from sqlanon.search.nsga2 import mutate, one_point_crossover, random_population

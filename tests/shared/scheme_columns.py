@@ -11,9 +11,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sqlanon.domain.atoms import Domain, IntervalDomain, ValueDomain
-from sqlanon.domain.column import Column, Family
+from sqlanon.domain.column import Bits, Column, Family, Partition, null_apart
 from sqlanon.domain.hierarchy import Hierarchy
-from sqlanon.domain.partition import Bits, Partition, null_apart
 from sqlanon.domain.scheme import Scheme
 from sqlanon.engines.protocol import Kind
 

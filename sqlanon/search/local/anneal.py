@@ -5,7 +5,8 @@ it and a better one may all be worse. Here a change may raise a scheme's value b
 amount whose mean, a share of the value, sinks from HOT to COLD, or is more where hardly any
 walk moves. That amount is drawn before a
 change is scored: a change whose bound is beyond it, or that is known to be infeasible, costs
-no query. Some changes are drawn ahead and scored together; a walk takes the first it may.
+no query. Some changes are drawn ahead and scored together; a walk takes the first it may. The
+answer is the best of all that were scored, whether or not a walk went there.
 
 The walks go side by side, so that a query has enough to do, and halfway the worse half of them
 goes on from where the better half is (Aldous & Vazirani, "Go with the winners", 1994). Done more
@@ -25,7 +26,7 @@ import numpy as np
 
 from sqlanon.domain import Bits, Space
 from sqlanon.metrics import Floats, Ints, Scores
-from sqlanon.search.fronts import join, take
+from sqlanon.search.fronts import join
 from sqlanon.search.local.polish import RankedScheme, never, place_of
 from sqlanon.search.local.screen import Infeasible, Prices, is_near, least_ach, packed, refines_any
 from sqlanon.search.problem import Problem
@@ -91,7 +92,7 @@ def anneal(
 class _Chains:
     """Where the walks are, and what is known of changes before they are scored.
 
-    best   the best place that a walk has come to
+    best   the best place that a walk has come to or passed by
     moved  how many walks took a change the last time
     steps  changes drawn so far, by all walks together
     """
@@ -191,9 +192,8 @@ class _Chains:
         self._suppressed[walk] = np.maximum(scores.nwp[taken] - self._nwp[walk], 0.0)
         for number, made in zip(walk.tolist(), rows[taken], strict=True):
             self._near[number] = self._infeasible.near(made)
-        if len(taken):
-            found = place_of(problem, bits[taken], take(scores, taken))
-            self.best = min(self.best, found, key=lambda place: place.rank)
+        found = place_of(problem, bits, scores)
+        self.best = min(self.best, found, key=lambda place: place.rank)
         return taken
 
     def _learn(self, infeasible: Bits) -> None:

@@ -19,14 +19,32 @@ WITH "generalized" /* one row per row of the source, as it is released */ AS (
       ELSE '(not in the scheme)'
     END AS "city"
   FROM "people" AS "source"
+), "alike" /* the rows that are released alike, once, and how often */ AS (
+  SELECT
+    "generalized"."age" COLLATE "binary" AS "age",
+    "generalized"."city" COLLATE "binary" AS "city",
+    COUNT(*) AS "n_rows"
+  FROM "generalized"
+  GROUP BY
+    1,
+    2
+), "sized" /* the same with the number of rows in their class */ AS (
+  SELECT
+    "alike"."age",
+    "alike"."city",
+    "alike"."n_rows",
+    SUM("alike"."n_rows") OVER (PARTITION BY "alike"."age" COLLATE "binary", "alike"."city" COLLATE "binary") AS "people"
+  FROM "alike"
+  ORDER BY
+    1,
+    2
 ), "counted" /* every row with the number of rows in its class */ AS (
   SELECT
-    "generalized"."age",
-    "generalized"."city",
-    COUNT(*) OVER (
-      PARTITION BY "generalized"."age" COLLATE "binary", "generalized"."city" COLLATE "binary"
-    ) AS "people"
-  FROM "generalized"
+    "sized"."age",
+    "sized"."city",
+    "sized"."people",
+    UNNEST(RANGE(0, "sized"."n_rows")) AS "place"
+  FROM "sized"
 )
 SELECT
   "counted"."age",

@@ -27,8 +27,7 @@ from certified import (
 )
 
 from sqlanon.errors import CertificateError
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import is_hit
+from sqlanon.release.certificate import Certificate, is_hit
 
 BOTH = pytest.mark.parametrize(
     "facts", [census(), hospital(), clinic()], ids=["census", "hospital", "clinic"]

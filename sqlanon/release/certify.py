@@ -18,13 +18,13 @@ from typing import Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from sqlanon.audit import HASH_VERSION, Audit, ClassSize, Facts, Marked, Sensitive, finite, settled
+from sqlanon.audit import HASH_VERSION, Audit, Facts, Marked, Sensitive, finite, settled
 from sqlanon.documents import first_mistake
 from sqlanon.domain import Cell, Generalized, Recoding, cell_text
 from sqlanon.engines import Engine
 from sqlanon.errors import CertificateError
 from sqlanon.metrics import ReleaseCounts, recounted
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
     BandEntry,
     ColumnEntry,
     Document,
@@ -48,8 +48,10 @@ from sqlanon.release.certificate.document import (
     SubgroupEntry,
     SuppressionEntry,
     Treatment,
+    band_ends,
+    is_hit,
 )
-from sqlanon.release.certificate.sentences import words_of
+from sqlanon.release.certificate_sentences import words_of
 from sqlanon.release.compile import compile_release, text_of
 from sqlanon.release.generalize import keeps_values
 from sqlanon.release.lists import with_named_lists
@@ -104,11 +106,6 @@ def _cells(column: pa.ChunkedArray) -> list[Any]:
     return [math.nan if isinstance(v, float) and math.isnan(v) else v for v in values]
 
 
-def released_rows(order: Order, facts: Facts) -> dict[str, Counts]:
-    """By column and value the rows that are released; marked rows count as suppressed."""
-    return {item.name: facts.held[item.released_names].unmarked for item in order.generalized}
-
-
 def column_losses(order: Order, facts: Facts, source_rows: int) -> dict[str, float]:
     """Per column the mean of (|g|−1)/(|Σ|−1) over the source's rows, 1 for suppressed ones."""
     losses = {}
@@ -132,13 +129,13 @@ def _atoms(item: Generalized) -> dict[tuple[Cell, ...], int]:
     return dict(zip(item.cells, sizes, strict=True))
 
 
-def scores_of(
+def _scores(
     order: Order,
     losses: Mapping[str, float],
     facts: Facts,
     source: SourceCounts,
     suppressed: int,
-) -> dict[str, Any]:
+) -> ScoresEntry:
     """The scores of docs/scores.md that follow from the release and the number of source rows."""
     audit, marked = facts.audited, facts.marked
     sizes = _sizes(audit, marked)
@@ -154,13 +151,12 @@ def scores_of(
         rows_squared=squares - marked.rows**2,
         of_majority=facts.of_majority,
     )
-    return {
-        "k": counts.smallest,
-        "k_max": counts.largest,
-        "classes": sum(sizes.values()),
-        "suppressed": suppressed,
-        **recounted(counts),
-    }
+    scores: dict[str, Any] = recounted(counts)
+    wish = order.preference
+    if wish is not None:
+        scores["ach"] = float(wish.ach(scores["nwp"], scores["necd"]))
+        scores["pref_dev"] = float(wish.pref_dev(scores["nwp"], scores["necd"]))
+    return ScoresEntry(**{n: v for n, v in scores.items() if n in ScoresEntry.model_fields})
 
 
 def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
@@ -171,14 +167,7 @@ def _sizes(audit: Audit, marked: Marked) -> dict[int, int]:
     return {size: classes for size, classes in sizes.items() if classes}
 
 
-BANDS = (1, 2, 5, 10, 50, 200)
-"""Class sizes are shown in bands that begin at these multiples of the required k."""
-
 UNIQUE_BANDS = ((0.01, "under 1 %"), (0.1, "1 to 10 %"), (0.5, "10 to 50 %"))
-
-UNEVEN_SHARE, UNEVEN_FACTOR = 0.05, 2
-"""A label is hit by suppression if it loses this share of its rows and this multiple of what
-the whole table loses."""
 
 
 def certify(
@@ -195,6 +184,7 @@ def certify(
     audit = facts.audited
     suppression = _suppression(order, source, facts, suppressed)
     losses, wish = column_losses(order, facts, source.rows), order.preference
+    recoding = Recoding.GLOBAL if order.labels is None else Recoding.MULTIDIMENSIONAL
     header = header_of(order, audit.k, guarded=plan.guarded)
     given = replace(shown(order), header=tuple(header))
     given = with_named_lists(given, guarded=plan.guarded)
@@ -218,7 +208,7 @@ def certify(
             policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
             scheme=SchemeEntry(
                 fingerprint=order.scheme,
-                recoding=_recoding(order),
+                recoding=recoding,
                 labels=order.labels,
                 accept=order.tight,
             ),
@@ -308,34 +298,18 @@ def _generalized(item: Generalized, facts: Facts, loss: float) -> ColumnEntry:
     )
 
 
-def _recoding(order: Order) -> Recoding:
-    return Recoding.GLOBAL if order.labels is None else Recoding.MULTIDIMENSIONAL
-
-
-def _scores(
-    order: Order,
-    losses: Mapping[str, float],
-    facts: Facts,
-    source: SourceCounts,
-    suppressed: int,
-) -> ScoresEntry:
-    scores: dict[str, Any] = scores_of(order, losses, facts, source, suppressed)
-    wish = order.preference
-    if wish is not None:
-        scores["ach"] = float(wish.ach(scores["nwp"], scores["necd"]))
-        scores["pref_dev"] = float(wish.pref_dev(scores["nwp"], scores["necd"]))
-    return ScoresEntry(**{n: v for n, v in scores.items() if n in ScoresEntry.model_fields})
-
-
 def _suppression(
     order: Order, source: SourceCounts, facts: Facts, suppressed: Mapping[str, Counts]
 ) -> SuppressionEntry:
     """How many rows were suppressed, and the groups that they are in."""
     rows = next((sum(counts.values()) for counts in suppressed.values()), 0)
     marked = order.marker is not None and rows > 0
-    released = released_rows(order, facts) if rows else {}
     subgroups = tuple(
-        each for name, kept in released.items() for each in _subgroups(name, kept, suppressed[name])
+        each
+        for item in (order.generalized if rows else ())
+        for each in _subgroups(
+            item.name, facts.held[item.released_names].unmarked, suppressed[item.name]
+        )
     )
     return SuppressionEntry(
         rows=rows,
@@ -429,18 +403,12 @@ def _journalist_of(audit: Audit) -> JournalistEntry | None:
     )
 
 
-def band_ends(required_k: int) -> Iterator[tuple[int, int | None]]:
-    """The least and the greatest class size of every band; the last one has no end."""
-    starts = [required_k * multiple for multiple in BANDS]
-    yield from zip(starts, [*(start - 1 for start in starts[1:]), None], strict=True)
-
-
 def bands_of(audit: Audit, required_k: int) -> Iterator[BandEntry]:
     """The bands that hold classes. Shares are in whole per cent: finer ones would show the
     size of a single class."""
     sizes = audit.sizes
     for least, most in band_ends(required_k):
-        inside = [each for each in sizes if _within(each, least, most)]
+        inside = [s for s in sizes if least <= s.size and (most is None or s.size <= most)]
         if inside:
             rows = sum(each.rows for each in inside)
             yield BandEntry(
@@ -450,10 +418,6 @@ def bands_of(audit: Audit, required_k: int) -> Iterator[BandEntry]:
                 classes=sum(each.classes for each in inside),
                 rows=rows,
             )
-
-
-def _within(size: ClassSize, least: int, most: int | None) -> bool:
-    return least <= size.size and (most is None or size.size <= most)
 
 
 def unique_band(unique: int, rows: int) -> str:
@@ -472,12 +436,3 @@ def uneven_columns(
         return None
     hit = [each.column for each in subgroups if is_hit(each.left_out, each.rows, left_out, rows)]
     return tuple(dict.fromkeys(hit))
-
-
-def is_hit(left_out: int, rows: int, all_left_out: int, all_rows: int) -> bool:
-    """Whether suppression hits a label harder than the table: see UNEVEN_SHARE."""
-    return (
-        left_out > 0
-        and left_out >= UNEVEN_SHARE * rows
-        and left_out * all_rows >= UNEVEN_FACTOR * all_left_out * rows
-    )

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pytest
 from certified import Stated, census, certificate_of, clinic, column, generalized, hospital
 
-from sqlanon.release.certificate.document import Treatment
-from sqlanon.release.certificate.sentences import listed, percent
+from sqlanon.release.certificate import Treatment, listed
+from sqlanon.wording import percent
 
 PAGES = pytest.mark.parametrize(
     ("facts", "shareable"),

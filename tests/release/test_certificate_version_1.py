@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 
-V1 = Path(__file__).parents[2] / "fixtures" / "v1"
+V1 = Path(__file__).parents[1] / "fixtures" / "v1"
 FORMS = pytest.mark.parametrize("form", ["certificate", "shareable"])
 
 

@@ -13,26 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.audit.audit_result import Audit, AuditedModel
-from sqlanon.audit.class_sizes import (
+from sqlanon.audit.audit_result import (
+    Audit,
+    AuditedModel,
     ClassSize,
     Journalist,
+    Sensitive,
     Spread,
     Uniques,
     spread_of_people,
     spread_of_rows,
 )
 from sqlanon.audit.column_findings import Finding, FindingKind
-from sqlanon.audit.sensitive_values import Sensitive
 from sqlanon.domain.presentation import Mode
 from sqlanon.metrics.preference import Preference
 from sqlanon.privacy.k_map import KMap
 from sqlanon.privacy.l_diversity import DistinctDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import finished, privacy_entry, uneven_columns
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
+    Certificate,
     ColumnEntry,
     Document,
     EarlierEntry,
@@ -49,6 +49,7 @@ from sqlanon.release.certificate.document import (
     SuppressionEntry,
     Treatment,
 )
+from sqlanon.release.certify import finished, privacy_entry, uneven_columns
 
 CANARY = "zq7canary"
 TIME = dt.datetime(2026, 11, 16, 11, 4, 14, tzinfo=dt.UTC)

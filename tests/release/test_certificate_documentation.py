@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sqlanon.release.certificate.document import Document, Entry
+from sqlanon.release.certificate import Document, Entry
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "certificate.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "certificate.md"
 
 
 def sections(model: type[Entry], name: str) -> Iterator[tuple[str, type[Entry]]]:

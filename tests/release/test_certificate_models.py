@@ -14,9 +14,8 @@ from sqlanon.privacy.delta_disclosure import DeltaDisclosure
 from sqlanon.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from sqlanon.privacy.model import Model
 from sqlanon.privacy.t_closeness import Closeness, Distance
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.comparison import differences
-from sqlanon.release.certificate.document import Document
+from sqlanon.release.certificate import Certificate, Document
+from sqlanon.release.certificate_comparison import differences
 
 EVERY: list[tuple[Model, float, str]] = [
     (

@@ -10,10 +10,10 @@ import pytest
 from command_line import Run
 
 from sqlanon.engines.registry import open_engine
-from sqlanon.release.certificate.certificate import Certificate
+from sqlanon.release.certificate import Certificate
 from sqlanon.release.pending import file_holds
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 V2 = FIXTURES / "v2"
 RELEASE = V2 / "released.parquet"
 FORMS = pytest.mark.parametrize("form", ["certificate", "shareable"])

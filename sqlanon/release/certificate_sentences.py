@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from sqlanon.domain import Mode, Recoding
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
     ColumnEntry,
     Document,
     ProtectionEntry,
     SensitiveEntry,
     Treatment,
     WordsEntry,
+    day,
+    groups_in,
+    listed,
 )
 from sqlanon.search import LITTLE_IS_KEPT
 from sqlanon.wording import counted, figure, percent
-
-MOST_LISTED = 12
-
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them: a, b and c."""
-    if len(names) > MOST_LISTED:
-        rest = len(names) - MOST_LISTED + 1
-        names = [*names[: MOST_LISTED - 1], f"{rest} more columns"]
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def day(time: dt.datetime) -> str:
-    """The day in UTC, spelled out independently of the locale."""
-    utc = time.astimezone(dt.UTC)
-    return f"{utc.day} {MONTHS[utc.month - 1]} {utc.year}"
 
 
 def beyond_k(document: Document) -> Iterator[str]:
@@ -122,11 +102,6 @@ def visible(document: Document) -> list[str]:
 def hidden(document: Document) -> list[str]:
     """The quasi-identifiers with the same value in every row."""
     return [c.name for c in _with(document, Treatment.GENERALIZED) if groups_in(c) <= 1]
-
-
-def groups_in(column: ColumnEntry) -> int:
-    """The groups that occur in the release; of earlier certificates those of the scheme."""
-    return (column.groups if column.groups_released is None else column.groups_released) or 0
 
 
 def _with(document: Document, treatment: Treatment) -> list[ColumnEntry]:

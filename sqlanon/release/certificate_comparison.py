@@ -10,15 +10,15 @@ from sqlanon.audit import Audit, ColumnGroups, finite, settled
 from sqlanon.engines import Kind
 from sqlanon.privacy import Model as PrivacyModel
 from sqlanon.privacy import figures
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.certify import bands_of, unique_band
-from sqlanon.release.certificate.document import (
+from sqlanon.release.certificate import (
+    Certificate,
     Document,
     ModelEntry,
     PrivacyEntry,
     SensitiveEntry,
     write_time,
 )
+from sqlanon.release.certify import bands_of, unique_band
 from sqlanon.wording import counted
 
 Figure = tuple[str, object, object]
@@ -74,16 +74,6 @@ def _missing(
     return None
 
 
-def violations(audit: Audit) -> list[str]:
-    """The models that the table does not hold any more."""
-    return [
-        "The table no longer holds what the policy requires: "
-        f"{each.model.describe()} fails in {counted(each.classes, 'class')}."
-        for each in audit.models
-        if not each.holds
-    ]
-
-
 def model_figures(document: Document, audit: Audit) -> Iterator[Figure]:
     """What was reached of every model that was counted again."""
     found = {each.model: each for each in audit.models}
@@ -135,7 +125,13 @@ def differences(
     What the table cannot show is held by the digest of the certificate, see docs/certificate.md.
     """
     document = certificate.document
-    found = [*_digest(certificate), *_columns(certificate.columns, columns)]
+    found = _columns(certificate.columns, columns)
+    if certificate.is_intact is False:
+        found.insert(
+            0,
+            "The certificate is not as it was written: its digest is not that of its content. Take "
+            "another copy of the file.",
+        )
     if audit is not None:
         counts = _counts(document, audit)
         # In a table that has changed every figure is another one: the cause is said already.
@@ -152,14 +148,6 @@ def differences(
     return found
 
 
-def _digest(certificate: Certificate) -> Iterator[str]:
-    if certificate.is_intact is False:
-        yield (
-            "The certificate is not as it was written: its digest is not that of its content. Take "
-            "another copy of the file."
-        )
-
-
 def caveats(certificate: Certificate) -> Iterator[str]:
     """What a comparison without differences does not show."""
     if certificate.is_intact is None:
@@ -172,11 +160,6 @@ def caveats(certificate: Certificate) -> Iterator[str]:
             "The digest of the certificate is not signed: it shows damage and mistakes, and no "
             "forgery."
         )
-
-
-def same(one: float, other: float) -> bool:
-    """Whether two figures are the same but for rounding."""
-    return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _columns(certified: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -230,7 +213,12 @@ def _counts(document: Document, audit: Audit) -> list[str]:
         )
     if audit.classes != classes:
         sentences.append(_changed("class", audit.classes, classes))
-    return [*sentences, *violations(audit)]
+    return sentences + [
+        "The table no longer holds what the policy requires: "
+        f"{each.model.describe()} fails in {counted(each.classes, 'class')}."
+        for each in audit.models
+        if not each.holds
+    ]
 
 
 def _figures(
@@ -245,7 +233,11 @@ def _figures(
     if in_people:
         figures += _class_figures(document, audit)
     if unique_rows is not None:
-        figures += _unique_figures(document, unique_rows, audit.rows)
+        privacy = document.privacy
+        band = unique_band(unique_rows, max(audit.rows, 1))
+        figures.append(("privacy.unique", privacy.unique, band))
+        if not document.is_shareable:
+            figures.append(("privacy.unique_rows", privacy.unique_rows, unique_rows))
     figures += _group_figures(document, groups)
     figures += sensitive_figures(document, audit, in_people)
     figures += model_figures(document, audit)
@@ -272,12 +264,6 @@ def _class_figures(document: Document, audit: Audit) -> Iterator[Figure]:
     yield "privacy.sizes", sizes, [(each.size, each.classes, each.rows) for each in audit.sizes]
 
 
-def _unique_figures(document: Document, unique_rows: int, rows: int) -> Iterator[Figure]:
-    yield "privacy.unique", document.privacy.unique, unique_band(unique_rows, max(rows, 1))
-    if not document.is_shareable:
-        yield "privacy.unique_rows", document.privacy.unique_rows, unique_rows
-
-
 def _group_figures(document: Document, groups: Mapping[str, ColumnGroups]) -> Iterator[Figure]:
     for column in document.columns:
         if column.name in groups and column.groups_released is not None:
@@ -294,8 +280,9 @@ def _dcn(document: Document, audit: Audit) -> int:
 
 
 def _agree(stated: object, found: object) -> bool:
+    """Whether two figures are the same, numbers but for rounding."""
     if isinstance(stated, float) and isinstance(found, float):
-        return same(stated, found)
+        return math.isclose(stated, found, rel_tol=1e-6, abs_tol=1e-9)
     return stated == found
 
 

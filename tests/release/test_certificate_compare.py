@@ -18,14 +18,12 @@ from certified import (
     suppression,
 )
 
-from sqlanon.audit.audit_result import Audit
+from sqlanon.audit.audit_result import Audit, spread_of_rows
 from sqlanon.audit.auditor import audit
-from sqlanon.audit.class_sizes import spread_of_rows
 from sqlanon.audit.table_hash import table_hash
 from sqlanon.engines.registry import open_source
-from sqlanon.release.certificate.certificate import Certificate
-from sqlanon.release.certificate.comparison import differences
-from sqlanon.release.certificate.document import Treatment
+from sqlanon.release.certificate import Certificate, Treatment
+from sqlanon.release.certificate_comparison import differences
 
 
 def compared(found: Audit | None = None, **given: object) -> list[str]:

@@ -1,1 +1,0 @@
-"""Multidimensional recoding: cut trees."""
