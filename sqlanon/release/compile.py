@@ -19,11 +19,11 @@ from sqlanon.release.generalize import (
     as_it_is,
     cell,
     check_labels,
-    pseudonym,
     written,
 )
 from sqlanon.release.lists import with_named_lists
 from sqlanon.release.order import Item, Order, Pseudonym, Verbatim
+from sqlanon.release.pseudonym import pseudonym
 from sqlanon.release.rows import (
     Context,
     Names,

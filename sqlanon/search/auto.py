@@ -5,7 +5,8 @@ rounds that are independent of each other. A round begins with short runs of NSG
 schemes, coarse to fine, most of them for little loss only, since few of the schemes with little
 loss and little bias lie near those that are easy to find. Their best solutions are polished by
 small moves until none improves. From there walks are annealed, and the best they came to is
-polished again.
+polished again, now also by two cuts of contiguous columns shifted at once: where either alone
+is much worse, walks seldom do both.
 
 Good answers often differ in which columns they keep, and no walk leads from one such choice to
 another if one of them is much easier to find. So further rounds hide columns.
@@ -318,7 +319,7 @@ class _Run:
             return min(starts, key=lambda place: place.rank)
         budget = min(self._left, self._plan.annealed)
         walked = anneal(problem, starts, budget, rng, lambda: self._report(whole=False))
-        found = self._polished(problem, walked)
+        found = self._polished(problem, walked, shifts=True)
         for place in (*starts, found):
             self._ends.setdefault(_name(problem.space, place), place)
         self._ended.add(_name(problem.space, found))
@@ -344,7 +345,9 @@ class _Run:
         """A place with the rank that it has by the preference that was given."""
         return place_of(self._problem, place.bits[None], place.scores)
 
-    def _polished(self, problem: Problem, place: RankedScheme) -> RankedScheme:
+    def _polished(
+        self, problem: Problem, place: RankedScheme, *, shifts: bool = False
+    ) -> RankedScheme:
         if self._over or self._left <= 0:
             self._over = True
             return place
@@ -354,6 +357,7 @@ class _Run:
             self._left,
             lambda: self._report(whole=False),
             screen=self._screens[problem.space],
+            shifts=shifts,
         )
         if self._report() or self._left <= 0:
             self._over = True

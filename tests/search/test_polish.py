@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from genitor_cases import bits, column, scripted, text
 from move_cases import best_of, neighbours
-from preference_cases import problem_of, random_histogram, ruled_problem
+from preference_cases import every_scheme, problem_of, random_histogram, ruled_problem
 
 from sqlanon.domain.column import Bits, Family
 from sqlanon.domain.space import Batch, Space
@@ -17,10 +17,11 @@ from sqlanon.metrics.preference import Preference
 from sqlanon.metrics.scores import Scores
 from sqlanon.search.fronts import bits_of
 from sqlanon.search.local import polish as module
-from sqlanon.search.local.polish import FIRST, polish
+from sqlanon.search.local.polish import FIRST, double_shifts, polish
 from sqlanon.search.local.screen import Screen
 from sqlanon.search.nsga2 import random_population
 from sqlanon.search.problem import Problem
+from sqlanon.search.splits import Splits
 
 AIM = Preference(loss=0.3, bias=0.3)
 PLENTY = 10**9
@@ -145,6 +146,61 @@ def test_an_exchange_leads_out_of_where_moves_end() -> None:
     problem = landscape(3, lambda b: (2, losses.get(b, 0.9)))
     # 3 moves and 2 exchanges from 100, then 3 from 010, then 3 and 2 from 011.
     assert polished(problem, "100") == ("011", 13)
+
+
+def test_two_shifts_lead_out_of_where_exchanges_end() -> None:
+    losses = {"1001": 0.5, "0110": 0.2}
+    problem = landscape(4, lambda b: (2, losses.get(b, 0.9)))
+    start = best_of(problem, bits("1001")[None])
+    assert polished(problem, "1001") == ("1001", 8)
+    place, asked = polish(problem, start, PLENTY, shifts=True)
+    # 4 moves and 4 exchanges from either, and one pair of shifts, from 0110 that back.
+    assert (text(place.bits), asked) == ("0110", 18)
+
+
+PAIRS = (("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"))
+
+
+@pytest.mark.parametrize("levels", [(0, None), (0, 1), (1, None)])
+def test_two_shifts_are_all_schemes_with_two_cuts_one_place_further(
+    levels: tuple[int, int | None],
+) -> None:
+    """A cut passes over what limits decide; NULL's stays where others of its column need it."""
+    space = Space(
+        [
+            column(5, Family.CONTIGUOUS),
+            column(4, Family.CONTIGUOUS, null=True, name="n"),
+            column(PAIRS, Family.CONTIGUOUS, name="l", levels=levels),
+            column(PAIRS, Family.TAXONOMIC, name="t"),
+        ]
+    )
+    every, splits = bits_of(every_scheme(space)), Splits.of_space(space)
+    places = [
+        (j, i)
+        for j, each in enumerate(space.columns)
+        for i in np.flatnonzero(each.finest.bits & ~each.coarsest.bits).tolist()
+    ]
+    flat = [space.segment(j).start + i for j, i in places]
+
+    def near(a: int, b: int) -> bool:
+        in_one = places[a][0] == places[b][0]
+        return in_one and abs(a - b) == 1 and space.columns[places[a][0]].name != "t"
+
+    numbers = []
+    for here in every[np.random.default_rng(1).integers(len(every), size=20)]:
+        wanted = []
+        changed = (every != here)[:, flat]
+        for other in every[changed.sum(axis=1) == 4]:
+            old = np.flatnonzero((here & ~other)[flat]).tolist()
+            new = np.flatnonzero((other & ~here)[flat]).tolist()
+            if len(old) == 2 and any(
+                near(old[0], new[i]) and near(old[1], new[1 - i]) for i in (0, 1)
+            ):
+                wanted.append(text(other))
+        found = splits.bits(double_shifts(space, splits.made(here)))
+        assert sorted(map(text, found)) == sorted(wanted)
+        numbers.append(len(wanted))
+    assert max(numbers) > 4
 
 
 def test_the_shortfall_comes_first_then_ach_then_k() -> None:

@@ -46,6 +46,30 @@ def exchanges_of(space: Space, made: Bits) -> Changes:
     return Changes(finer[kept], coarser[kept])
 
 
+def double_shifts(space: Space, made: Bits) -> Bits:
+    """The schemes with two free cuts one place further each, or those of an even selection.
+
+    A row of splits each.
+    """
+    splits = Splits.of_space(space)
+    column, free = columns_of(space, splits)
+    cuts = np.flatnonzero(splits.coarsening(made) & free)
+    old, new = np.repeat(cuts, 2), np.repeat(cuts, 2) + np.tile([-1, 1], len(cuts))
+    places = np.append(splits.refining(made) & free, False)
+    new = np.where((new < 0) | (new > len(made)), len(made), new)
+    may = places[new]
+    old, new = old[may], new[may]
+    may = (column[new] == column[old]) & (splits.above[new] != old)
+    old, new = old[may], new[may]
+    a, b = _paired(np.arange(len(old)), np.arange(len(old)))
+    apart = (a < b) & (old[a] != old[b]) & (new[a] != new[b])
+    a, b = a[apart], b[apart]
+    rows, each = np.repeat(made[None], len(a), axis=0), np.arange(len(a))
+    for one in (a, b):
+        rows[each, old[one]], rows[each, new[one]] = False, True
+    return rows
+
+
 def _single(space: Space, made: Bits) -> tuple[Ints, Ints]:
     """The splits that can be made and those that can be undone."""
     splits = Splits.of_space(space)
@@ -112,6 +136,7 @@ def polish(
     stop: Callable[[], bool] = never,
     *,
     screen: Screen | None = None,
+    shifts: bool = False,
 ) -> tuple[RankedScheme, int]:
     """Goes to the best scheme one move away while that is better, else to a better exchange.
 
@@ -121,7 +146,8 @@ def polish(
     else lowers their number, and sometimes only two merges together do. Ends earlier when
     `budget` schemes have been asked for or when `stop`, called after every batch, says so.
     Returns the best scheme on the way and how many were asked. `screen` takes along what is
-    known from before; neighbours that cannot be better are not asked for.
+    known from before; neighbours that cannot be better are not asked for. With `shifts` it ends
+    only where two cuts shifted together improve nothing either.
     """
     walk = _Descent(problem, screen or Screen(problem), budget, stop)
     here = best = start
@@ -132,6 +158,8 @@ def polish(
             found = walk.by_a_move(here)
             if found is None and not walk.over:
                 found = walk.by_an_exchange(here)
+            if found is None and shifts and not walk.over:
+                found = walk.by_two_shifts(here)
         if found is None:
             break
         here = found
@@ -179,6 +207,21 @@ class _Descent:
             changes = changes.take(self._spread.least_ach(changes) <= here.ach)
         return self._best(here, changes, None)
 
+    def by_two_shifts(self, here: RankedScheme) -> RankedScheme | None:
+        """A better scheme with two cuts shifted: the best of the first batch that has one."""
+        bits = self._splits.bits(double_shifts(self._problem.space, self._splits.made(here.bits)))
+        if here.feasible:
+            bounds = self._screen.least_ach_of(self._problem.preference, bits)
+            order = np.argsort(bounds, kind="stable")
+            bits = bits[order[bounds[order] <= here.ach]]
+        for start in range(0, len(bits), LATER):
+            if self.over:
+                break
+            found, _ = self._score(bits[start : start + LATER])
+            if found.rank < here.rank:
+                return found
+        return None
+
     def _by_bias(self, here: RankedScheme) -> bool:
         """Whether the ach of a scheme is that of its bias, so that bounds on it will help."""
         loss, _ = self._problem.loss_and_bias(here.scores)
@@ -223,14 +266,20 @@ class _Descent:
         self, here: RankedScheme, changes: Changes, learn: Callable[[Changes, Scores], None] | None
     ) -> RankedScheme:
         """The best of some changes, as far as the budget goes."""
-        problem = self._problem
         changes = changes.take(np.arange(min(len(changes), self._left)))
         bits = self._splits.bits(changes.applied(self._splits, self._splits.made(here.bits)))
-        scores = problem.evaluate(problem.space.batch_of_bits(bits))
-        self.asked += len(changes)
-        self._left -= len(changes)
-        self._screen.learn(bits, scores)
+        found, scores = self._score(bits)
         if learn is not None:
             learn(changes, scores)
+        return found
+
+    def _score(self, bits: Bits) -> tuple[RankedScheme, Scores]:
+        """The best of some schemes, as far as the budget goes, and their scores."""
+        problem = self._problem
+        bits = bits[: self._left]
+        scores = problem.evaluate(problem.space.batch_of_bits(bits))
+        self.asked += len(bits)
+        self._left -= len(bits)
+        self._screen.learn(bits, scores)
         self.over = self._stop() or self._left <= 0
-        return place_of(problem, bits, scores)
+        return place_of(problem, bits, scores), scores

@@ -51,6 +51,10 @@ class Screen:
         nwp = self._prices.of(here) + self._prices.added(here, made[None], which, changes)
         return least_ach(preference, nwp)
 
+    def least_ach_of(self, preference: Preference, bits: Bits) -> Floats:
+        """No suppression makes the ach of one of these schemes smaller."""
+        return least_ach(preference, self._prices.of(self._problem.space.batch_of_bits(bits)))
+
 
 def least_ach(preference: Preference, nwp: Floats) -> Floats:
     """A bound of ach from below, for schemes whose NWP without suppression is known.
