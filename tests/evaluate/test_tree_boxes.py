@@ -198,3 +198,37 @@ def test_people_with_several_rows_are_counted_once_on_each_side(effort: str) -> 
     assert released.k == found.k
     assert released.k >= 5
     assert released.certificate.to_dict()["scores"]["nwp"] == pytest.approx(found.nwp)
+
+
+@pytest.mark.parametrize("labels", ["region", "snapped"])
+def test_values_of_one_cell_of_the_grid_are_released_alike(labels: str) -> None:
+    """Metamorphic: every age is replaced by another between the same edges of its range."""
+    frame, rng = people(200, 3), random.Random(3)
+    other = frame.assign(age=[age // 5 * 5 + rng.randrange(5) for age in frame["age"]])
+    assert (other["age"] != frame["age"]).sum() > 100
+    wanted = policy(labels, 4)
+    wanted["columns"]["age"]["granularity"] = 5
+    released = []
+    for data in (frame, other):
+        with sqlanon.load(wanted, data=data) as anonymizer:
+            found = anonymizer.search().solution
+            assert found is not None
+            release = anonymizer.publish(found)
+            released.append((release.table_hash, release.to_pandas().to_csv()))
+    assert released[0] == released[1]
+
+
+@pytest.mark.parametrize("labels", ["region", "snapped", "tight"])
+@pytest.mark.parametrize("effort", ["default", "thorough"])
+def test_the_same_boxes_on_one_and_two_threads_and_in_any_order(labels: str, effort: str) -> None:
+    frame, found = people(300, 6), set()
+    for workers, seed in ((1, 1), (2, 2)):
+        shuffled = frame.sample(frac=1, random_state=seed)
+        with sqlanon.load(
+            policy(labels, 3, effort=effort), data=shuffled, workers=workers
+        ) as anonymizer:
+            solution = anonymizer.search().solution
+            assert solution is not None
+            document = solution.to_dict()
+            found.add(str((document["tree"], document.get("boxes"))))
+    assert len(found) == 1
