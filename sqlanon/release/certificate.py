@@ -130,7 +130,7 @@ class PolicyEntry(Entry):
 class SchemeEntry(Entry):
     fingerprint: Shared[str]
     recoding: Shared[Recoding] = Recoding.GLOBAL
-    labels: Shared[Labels | None] = None
+    label_kind: Shared[Labels | None] = None
     accept: Shared[str | None] = None
 
 

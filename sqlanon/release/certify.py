@@ -209,7 +209,7 @@ def certify(
             scheme=SchemeEntry(
                 fingerprint=order.scheme,
                 recoding=recoding,
-                labels=order.labels,
+                label_kind=order.labels,
                 accept=order.tight,
             ),
             source=SourceEntry(rows=source.rows, people=source.people, name=order.name),

@@ -336,13 +336,13 @@ def test_tight_labels_need_a_reason(people: duckdb.DuckDBPyConnection) -> None:
     wanted["publish"]["unseen"] = "leave_out"
     with sqlanon.load(wanted, connection=people) as anonymizer:
         entry = anonymizer.publish(TREE | {"boxes": snapped}).certificate.to_dict()["scheme"]
-        assert (entry["labels"], entry["accept"]) == ("snapped", None)
+        assert (entry["label_kind"], entry["accept"]) == ("snapped", None)
         with pytest.raises(CompileError, match="tight labels, whose ends are values of single"):
             anonymizer.publish(BOXED)
     wanted["search"] = {"recoding": "multidimensional", "labels": "tight", "accept": "Ages known."}
     with sqlanon.load(wanted, connection=people) as anonymizer:
         document = anonymizer.publish(BOXED).certificate.to_dict()
-    assert document["scheme"]["labels"] == "tight"
+    assert document["scheme"]["label_kind"] == "tight"
     assert document["scheme"]["accept"] == "Ages known."
     remains = " ".join(document["words"]["protection"][0]["remains"])
     assert "accepted: Ages known." in remains
@@ -377,7 +377,7 @@ def test_boxes_go_through_all_commands(tmp_path: Path, run: Run, labels: str) ->
     document = json.loads((tmp_path / "released.csv.certificate.json").read_text())
     assert chosen["boxes"] == found["boxes"] != {}
     # Every edge of a declared range is a line, so that even tight labels end at lines here.
-    assert document["scheme"]["labels"] == "snapped"
+    assert document["scheme"]["label_kind"] == "snapped"
     assert document["scores"]["nwp"] == pytest.approx(found["nwp"])
     assert document["scores"]["necd"] == pytest.approx(found["necd"])
 
