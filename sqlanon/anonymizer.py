@@ -421,6 +421,16 @@ class Anonymizer:
         order = replace(order, header=(*header, *notes, *order.header))
         return release_text(shown(order), dialect, guarded=guarded)
 
+    def lists(self, scheme: SchemeLike) -> dict[str, pa.Table]:
+        """The tables of values and labels that the text of `sql` reads, because they are long.
+
+        Empty for most schemes. `publish` makes such tables by itself.
+        """
+        from sqlanon.release.lists import named_lists
+
+        order = order_of(self.policy, self.source, self._scheme_to_release(scheme))
+        return named_lists(order)
+
     def _sql_of_measurement(self, scheme: SchemeLike, dialect: str) -> str:
         measured = self.scheme(scheme)
         source, notes = self._printed_source(dialect)
@@ -475,10 +485,10 @@ class Anonymizer:
 
         `certificates` is the folder for the certificate's files; unless given, that of the
         policy's file, and none for a policy that is no file. With `rewrite` the database file
-        is written anew afterwards, because dropped rows stay in it otherwise. A file that sqlanon
-        did not make is replaced with `replace_file` only. `on_stage` hears what is going on.
-        When anything fails, source and former release are as they were, unless the message says
-        that the release was published.
+        is written anew afterwards, because dropped rows stay in it otherwise; PostgreSQL vacuums.
+        A file that sqlanon did not make is replaced with `replace_file` only. `on_stage` hears
+        what is going on. When anything fails, source and former release are as they were, unless
+        the message says that the release was published.
 
         Inside a transaction of the connection that `load` was given, no certificate is written
         and `certificates` is refused: call `release.write_certificate(folder)` after the commit.

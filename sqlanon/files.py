@@ -181,6 +181,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_text(path: str | Path, text: str, *, private: bool) -> None:
+    """Writes a text file, see `write_bytes`."""
+    write_bytes(path, text.encode(), private=private)
+
+
+def write_bytes(path: str | Path, content: bytes, *, private: bool) -> None:
     """Writes a file by way of a temporary one beside it, `.sqlanon-*.tmp`.
 
     A private file is readable by its owner only, from its first byte on; others are as the
@@ -193,8 +198,8 @@ def write_text(path: str | Path, text: str, *, private: bool) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = os.open(temporary, flags, 0o600 if private else 0o666)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(final)

@@ -163,6 +163,15 @@ def test_publish() -> None:
     assert {"staging", "verifying", "swapping"} <= set(found["stages"])
 
 
+@pytest.mark.usefixtures("server")  # skipped where none can be started
+def test_engines() -> None:
+    found = run("engines.py", "--rows", "20000")
+    assert found["large"]["rows"] == 20_000
+    assert 20 < found["large"]["fetched_bytes"] / found["large"]["tuples"] < 50
+    assert found["large"]["k"] >= 5
+    assert found["suppression"]["rows"] == 100_000
+
+
 def test_wide() -> None:
     """No statement and no file lists the leaves, though each release needs them."""
     found = run("wide.py", "--quick")["releases"]

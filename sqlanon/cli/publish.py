@@ -30,7 +30,8 @@ NOT_DONE = 1
 @click.option(
     "--rewrite",
     is_flag=True,
-    help="Afterwards rewrite the database file, so that no dropped rows stay in it.",
+    help="Afterwards rewrite the database file, or vacuum the server, so that no dropped rows stay "
+    "there.",
 )
 @click.option(
     "--certificates",
@@ -107,6 +108,9 @@ def publish(
 def _certify(found: sqlanon.Verification, folder: Path, done: list[str], as_json: bool) -> None:
     """Writes the certificate of a release that was made elsewhere, if it holds."""
     written = found.write(folder) if found.holds else None
+    aside = None if found.holds else found.withdraw(folder)
+    if aside is not None:
+        click.echo(f"the certificate of an earlier release is withdrawn: {aside}", err=True)
     if written is not None:
         done.append(f"the certificate is written: {written}")
     if as_json:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,6 +19,9 @@ from sqlanon.cli.options import (
     print_json,
 )
 from sqlanon.errors import SchemeError, UncoveredValueError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Dialect(click.ParamType[str]):
@@ -62,9 +67,17 @@ class Dialect(click.ParamType[str]):
     show_default=True,
     help="The database that will run it, such as duckdb, postgres or spark.",
 )
+@click.option(
+    "--lists",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A folder for the lists of values that are too long for the SQL, one Parquet file for "
+    "each table that it reads.",
+)
 @json_option
 @may_show_values
-def sql(policy: Path, scheme: str | None, part: str, dialect: str, as_json: bool) -> None:
+def sql(
+    policy: Path, scheme: str | None, part: str, dialect: str, lists: Path | None, as_json: bool
+) -> None:
     """Print the SQL that builds the release of a scheme.
 
     It is one SELECT that you can read, review and keep. `sqlanon publish` runs it, verifies the
@@ -81,6 +94,8 @@ def sql(policy: Path, scheme: str | None, part: str, dialect: str, as_json: bool
         raise click.UsageError("Missing option '--scheme'.")
     with sqlanon.load(policy) as anonymizer:
         text = anonymizer.sql(scheme, part=part, dialect=dialect)
+        if lists is not None and part != "verify":
+            _write(anonymizer.lists(scheme), lists)
         short: tuple[str, ...] = ()
         with suppress(UncoveredValueError, SchemeError):  # values that are new to the scheme
             solution = anonymizer.measure(scheme)
@@ -89,6 +104,20 @@ def sql(policy: Path, scheme: str | None, part: str, dialect: str, as_json: bool
     _print(part, dialect, text, as_json)
     if short:
         end_where_it_fails(short)
+
+
+def _write(tables: dict[str, pa.Table], folder: Path) -> None:
+    """Writes each table to a Parquet file of its name; values of the source are private."""
+    from pyarrow.parquet import write_table
+
+    from sqlanon.files import write_bytes
+    from sqlanon.release.order import stem_of
+
+    for name, rows in tables.items():
+        path, content = folder / f"{stem_of(name)}.parquet", io.BytesIO()
+        write_table(rows, content)
+        write_bytes(path, content.getvalue(), private=True)
+        click.echo(f"wrote {path}: the {rows.num_rows:,} rows of the table {name!r}", err=True)
 
 
 def _print(part: str, dialect: str, text: str, as_json: bool) -> None:

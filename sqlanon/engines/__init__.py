@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlanon.engines.protocol import (
     UNCHANGED,
     ArrowStream,
+    Bound,
     Capabilities,
     ColumnDetails,
     ColumnInfo,

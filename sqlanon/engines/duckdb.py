@@ -191,6 +191,9 @@ class DuckDBEngine(Transactions):
             engine.close()
             raise
 
+    def vacuum(self, table: exp.Table) -> None:
+        raise EngineError("DuckDB frees nothing of a file that is open.")
+
     @property
     def versions(self) -> dict[str, str]:
         return {"duckdb": duckdb.__version__}

@@ -12,7 +12,9 @@ from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from sqlanon.engines.protocol import (
+    Bound,
     ColumnDetails,
+    Effect,
     Kind,
     Reads,
     Rebuilt,
@@ -97,6 +99,14 @@ SELECT COUNT(*) AS n, CAST(SUM(pg_catalog.hashtidextended(ctid, 0)) AS TEXT) AS 
 FROM ONLY {{ table | sql }}
 """
 
+STATISTICS = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
+"""Where values of a table are kept for the planner."""
+STATISTICS_FILES = """
+SELECT
+  pg_catalog.pg_relation_filenode('pg_catalog.pg_statistic') AS one,
+  pg_catalog.pg_relation_filenode('pg_catalog.pg_statistic_ext_data') AS several
+"""
+
 _KINDS = {
     **dict.fromkeys(("SMALLINT", "INTEGER", "BIGINT"), Kind.INTEGER),
     **dict.fromkeys(("REAL", "DOUBLE PRECISION"), Kind.FLOAT),
@@ -116,6 +126,7 @@ _NAMES = {
     **{"inet": "INET", "cidr": "CIDR", "macaddr": "MACADDR", "macaddr8": "MACADDR8"},
     "citext": "CITEXT",
 }
+_EFFECTS = {"bound": Effect.STAYS, "paused": Effect.PAUSED, "refreshed": Effect.REFRESHED}
 _UNNAMED = re.compile(r"unnamed<oid:(\d+)>")
 _WIDEST = 76
 """Digits of the widest decimal that Arrow has."""
@@ -218,6 +229,12 @@ def regclass(table: exp.Table) -> str:
     return table.sql("postgres", identify=True)
 
 
+def holding(table: exp.Table) -> str:
+    """Lists what still sees the rows that the last change of a table replaced."""
+    name = regclass(table)
+    return render("engines/postgres/holding.sql", dialect="postgres", relation=name)
+
+
 def row_places(table: exp.Table) -> str:
     """Counts the row versions of a table, and adds up a hash of their places."""
     return render_text(_ROW_PLACES, dialect="postgres", table=table)
@@ -307,14 +324,25 @@ def details(engine: PostgresEngine, table: exp.Table) -> TableDetails | None:
     rebuilt = tuple(
         Rebuilt(each["sql"], frozenset(each["columns"] or ()), each["text"])
         for each in parts
-        if each["sql"] is not None
+        if each["sql"] is not None and each["kind"] not in ("before", "after")
     )
 
     def texts(kind: str) -> tuple[str, ...]:
         return tuple(each["text"] for each in parts if each["kind"] == kind)
 
     kinds = {"p": "its partitions", "f": "its foreign server"}
-    own = (kinds[row["kind"]],) if row["kind"] in kinds else ()
+    own = (Bound(kinds[row["kind"]], None),) if row["kind"] in kinds else ()
+    bound = tuple(
+        Bound(each["text"], _names(each["columns"]), _EFFECTS[each["kind"]])
+        for each in parts
+        if each["kind"] in _EFFECTS
+    )
+    needs = {
+        each["text"]: names
+        for each in parts
+        if each["kind"] in ("constraint", "index", "statistics")
+        and (names := _names(each["columns"])) is not None
+    }
     return TableDetails(
         table=table,
         is_view=row["kind"] in ("v", "m"),
@@ -322,10 +350,18 @@ def details(engine: PostgresEngine, table: exp.Table) -> TableDetails | None:
         columns=columns,
         constraints=texts("constraint"),
         indexes=texts("index"),
+        statistics=texts("statistics"),
+        needs=needs,
         referenced_by=texts("reference"),
-        bound=(*own, *texts("bound")),
+        bound=(*own, *bound),
         rebuilt=rebuilt,
+        before=tuple(each["sql"] for each in parts if each["kind"] == "before"),
+        after=tuple(each["sql"] for each in parts if each["kind"] == "after"),
     )
+
+
+def _names(columns: Iterable[str] | None) -> frozenset[str] | None:
+    return None if columns is None else frozenset(columns)
 
 
 def tables_like(engine: PostgresEngine, prefix: str, comment: str) -> tuple[exp.Table, ...]:

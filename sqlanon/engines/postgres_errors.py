@@ -67,6 +67,8 @@ def explain(
     if not state.startswith(_PASSED_ON) or _detail(error, "CONTEXT"):
         raised = "P0001" if state.startswith(_PASSED_ON) else state
         reason = _ABOUT_VALUES.get(raised, "see the log of the server for the reason")
+        if state.startswith("23") and not _detail(error, "CONTEXT"):
+            reason += _broken(error)
         return EngineError(f"PostgreSQL failed on values of {reading}: {reason} (SQLSTATE {state})")
     message = _QUOTES.sub('"', _detail(error, "MESSAGE_PRIMARY") or "it gives no reason")
     missing = _MISSING_TABLE.match(message) if state == "42P01" else None
@@ -89,6 +91,14 @@ def _advice(state: str, message: str) -> str:
         return " Have it granted to the role of the connection: docs/postgresql.md lists rights."
     if _MISSING_FUNCTION.match(message):
         return " Write functions and types of your own with their schema, as in public.name."
+    return ""
+
+
+def _broken(error: Exception) -> str:
+    """The constraint that a row breaks, or the column; no function can have said that."""
+    for field in ("CONSTRAINT", "COLUMN"):
+        if name := _detail(error, f"{field}_NAME"):
+            return f", the {field.lower()} {name!r}"
     return ""
 
 

@@ -214,6 +214,26 @@ class Rebuilt:
     index: str | None = None
 
 
+class Effect(StrEnum):
+    """What happens to a thing bound to a table when the rows within the table are replaced."""
+
+    STAYS = "stays as it is"
+    PAUSED = "stays, but does not run for this change"
+    REFRESHED = "is refreshed"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is bound to a table itself, and not to its name: a view, a trigger, a policy.
+
+    columns  those that it needs as they are; None for what never survives other rows
+    """
+
+    text: str
+    columns: frozenset[str] | None
+    effect: Effect = Effect.STAYS
+
+
 @dataclass(frozen=True)
 class TableDetails:
     """A table or view as the catalog knows it.
@@ -221,11 +241,14 @@ class TableDetails:
     table          its full name
     constraints    the SQL of its keys and checks; NOT NULL is said of the columns
     indexes        the names of its indexes
+    statistics     the names of its statistics of several columns
+    needs          by constraint, index and statistics the columns that they need, where known
     referenced_by  other tables whose foreign keys refer to it
     views          views whose text reads a table of this name
     bound          what would stay with the former rows, or be lost, if another table took the
                    name: views that are bound to the table itself, triggers, policies
     rebuilt        its owner, rights and indexes
+    before, after  statements around the replacement of its rows within the table
     """
 
     table: exp.Table
@@ -234,10 +257,14 @@ class TableDetails:
     columns: tuple[ColumnDetails, ...] = ()
     constraints: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
+    statistics: tuple[str, ...] = ()
+    needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     referenced_by: tuple[str, ...] = ()
     views: tuple[exp.Table, ...] = ()
-    bound: tuple[str, ...] = ()
+    bound: tuple[Bound, ...] = ()
     rebuilt: tuple[Rebuilt, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
     def kept(self, same: Collection[str]) -> tuple[Rebuilt, ...]:
         """What a table keeps in which these columns have the types that they had."""
@@ -274,6 +301,7 @@ class Capabilities:
     guarded_views      a window's count in a view is complete before a reader's conditions on it
     files              reads and writes CSV and Parquet files, and reads data of this process
     rewrites           writes a database file anew, so that no dropped rows stay in it
+    vacuums            removes from its files what dropped rows left there, while it is open
     collation          under which only the same texts are equal; None where its dialect is known
     default_schema     where a new table goes whose name has no schema
     locks              has LOCK TABLE, and a table is held for the swap alone; else its comment is
@@ -290,6 +318,7 @@ class Capabilities:
     guarded_views: bool = False
     files: bool = False
     rewrites: bool = False
+    vacuums: bool = False
     collation: str | None = None
     default_schema: str = "main"
     locks: bool = False
@@ -374,6 +403,12 @@ class Engine(Protocol):
     @classmethod
     def copied(cls, old: Path, new: Path, memory: str | None = None) -> DatabaseCopy:
         """Opens a database file with a new one beside it. For engines that rewrite."""
+
+    def vacuum(self, table: exp.Table) -> None:
+        """Removes what the rows that a committed publish replaced left in the database's files.
+
+        `table` is the release. For engines that vacuum; raises EngineError where something stays.
+        """
 
     @property
     def versions(self) -> Mapping[str, str]:

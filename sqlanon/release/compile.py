@@ -288,7 +288,12 @@ class _Compilation:
     def _order(self) -> list[exp.Expr]:
         if self._recipe.row_order is RowOrder.SHUFFLED:
             return [exp.Rand()]
-        return ordinals(self._recipe.released_names)
+        names = self._recipe.released_names
+        texts = {each.name for each in self._recipe.items if _is_unordered(each)}
+        return [
+            exp.cast(exp.column(name, quoted=True), "text") if name in texts else number
+            for name, number in zip(names, ordinals(names), strict=True)
+        ]
 
     def uncovered(self, name: str) -> exp.Query:
         (as_sql,) = (
@@ -332,6 +337,11 @@ class _Compilation:
             **context,
         )
         return with_lists(select, lists, self._steps)
+
+
+def _is_unordered(item: Item) -> bool:
+    """Whether the values of a column have no order that every database knows."""
+    return isinstance(item, Verbatim) and not item.ordered
 
 
 def _covered(column: Written) -> exp.Expr:

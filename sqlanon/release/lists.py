@@ -93,14 +93,33 @@ def with_named_lists(order: Order, *, guarded: bool = False) -> Order:
         return loaded_lists(for_view(replace(order, mode=Mode.VIEW)), ())[0]
     loaded, header = {}, list(order.header)
     for column, mapping in _long_lists(order):
-        name = f"{column}_list"
+        name = _name_of(column)
         loaded[column] = exp.table_(name, quoted=True)
         columns = ", ".join((*mapping.keys, *mapping.released))
         header.append(
             f"reads the table {name!r} ({columns}): {len(mapping.rows):,} rows, too many to be "
-            "written here; publish makes and fills such a table by itself"
+            "written here; publish makes and fills such a table by itself, `sqlanon sql --lists "
+            "FOLDER` writes its rows to a file"
         )
     return replace(order, loaded=loaded, header=tuple(header))
+
+
+def named_lists(order: Order) -> dict[str, pa.Table]:
+    """The rows of the tables that the text of `with_named_lists` reads, by their names."""
+    found = {}
+    for column, mapping in _long_lists(order):
+        rows = arrow_rows(mapping)
+        if rows is None:
+            raise CompileError(
+                f"column {column!r}: its list of {len(mapping.rows):,} rows has values that no "
+                "file can hold; take a coarser scheme"
+            )
+        found[_name_of(column)] = rows
+    return found
+
+
+def _name_of(column: str) -> str:
+    return f"{column}_list"
 
 
 def _long_lists(order: Order) -> Iterator[tuple[str, Mapping]]:

@@ -42,10 +42,14 @@ from sqlanon.search import labels_of
 
 @dataclass(frozen=True)
 class Verbatim:
-    """A column that is released as it is."""
+    """A column that is released as it is.
+
+    Values that are not `ordered`, such as those of JSON, are sorted by their texts.
+    """
 
     name: str
     type: str
+    ordered: bool = True
 
     @property
     def released_names(self) -> tuple[str, ...]:
@@ -495,13 +499,13 @@ def item_of(policy: Policy, info: ColumnInfo, generalized: Any) -> Item | None:
         # The subject need not be listed; it tells people apart, so it never goes out as it is.
         is_subject = info.name == policy.section.subject
         kept = policy.section.others is Others.INSENSITIVE and not is_subject
-        return Verbatim(info.name, info.type) if kept else None
+        return Verbatim(info.name, info.type, info.kind is not None) if kept else None
     if section.role is Role.IDENTIFYING:
         return None
     if section.role is Role.PSEUDONYM:
         return Pseudonym(info.name, key_parameter(policy, info.name))
     if section.role is not Role.QUASI:
-        return Verbatim(info.name, info.type)
+        return Verbatim(info.name, info.type, info.kind is not None)
     return generalized_of(policy, info, *generalized)
 
 

@@ -213,6 +213,8 @@ def publish(
     with ExitStack() as private:
         with _left_where_unknown(lambda: kept), transaction(engine) as lent:
             plan = make_plan(engine, order)
+            if plan.is_in_place:  # its columns are in the order that they will have
+                order = replace(order, items=plan.order.items, roles=plan.order.roles)
             files, earlier, notes = _prepare(engine, plan, folder, stem, replace_file=replace_file)
             with (
                 _stage_dropped_on_failure(engine, plan, lent=lent),
@@ -286,8 +288,7 @@ def statements(order: Order, engine: Engine) -> list[str]:
         closing = [export.statement(order.file), plan.drop_stage]
     else:
         columns = released_columns(engine, order) if plan.former is not None else ()
-        same = plan.former.same_columns(columns) if plan.former is not None else ()
-        closing = [*plan.lock, *plan.swap(plan.was_not_null(), same)]
+        closing = [*plan.lock, *plan.swap(plan.was_not_null(), columns)]
     return [engine.can.begin, *plan.opening, *closing, *plan.drop_lists, "COMMIT"]
 
 
@@ -394,16 +395,18 @@ def _swap(
     assert plan.target is not None
     for statement in plan.lock:
         engine.run(statement)
-    same: frozenset[str] = frozenset()
-    if plan.former is not None:
-        if engine.can.locks and plan.order.mode is Mode.REPLACE:
-            engine.refuse_changed(plan.former)
-        same = plan.former.same_columns(released)
-    steps = plan.swap(strict_columns(engine, plan), same)
+    if plan.former is not None and engine.can.locks and plan.order.mode is Mode.REPLACE:
+        engine.refuse_changed(plan.former)
+    if plan.is_in_place and not facts.audited.rows:
+        raise PublishError(
+            f"the release of {plan.target_name} has no rows, and statistics of the former ones "
+            "would stay with an emptied table; drop what is bound to it, or publish to another name"
+        )
+    steps = plan.swap(strict_columns(engine, plan), released)
     views = working_views(engine, plan.former)
     file = engine.file_of(plan.target)
     logs = () if file is None else engine.logs_of(file)
-    remains = remaining(plan.order, plan.former is not None, file, logs)
+    remains = remaining(plan.order, plan.former is not None, file, logs, vacuums=engine.can.vacuums)
     for statement in steps:
         engine.run(statement)
     columns = engine.columns(plan.target)
@@ -412,7 +415,7 @@ def _swap(
         hashed = table_hash(target, plan.released_names, grouped=facts.rows_repeat)
         if hashed != facts.hash:
             raise EngineError("What was published differs from what was verified.")
-    lost = losses(plan.former, plan.released_names, same)
+    lost = losses(plan, released)
     lost += view_effects(engine, views)
     return _Swapped(columns, (*plan.lock, *steps), tuple(lost), tuple(remains))
 
@@ -473,10 +476,16 @@ def certificate_folder(
 def closed(
     release: Release, order: Order, engine: Engine, to_rewrite: str | None, memory: str | None
 ) -> Release:
-    """The release once its database is closed, and written anew where its address is given.
+    """The release once its database is closed, and freed of dropped rows where its address is
+    given: a server vacuums, a file is written anew.
 
     Logs that are gone then are no longer mentioned; a caller's database stays open.
     """
+    if to_rewrite is not None and engine.can.vacuums:
+        with _still_published(release, "values of dropped rows may remain"):
+            engine.vacuum(engine.table(release.target))
+        to_rewrite, dropped = None, remaining(order, bool(release.remains))
+        release = replace(release, remains=tuple(dropped))
     files = engine.database_files() if engine.owned and release.remains else ()
     if order.file is None and order.connection is None:  # a table in memory goes with its engine
         rows = release.to_arrow()
@@ -487,17 +496,24 @@ def closed(
         return replace(release, remains=without_logs(release.remains, logs))
     file = database_path(to_rewrite)
     assert file is not None
-    try:
+    not_done = f"{file} could not be rewritten and still holds dropped rows"
+    with _still_published(release, not_done):
         rewrite_database(file, to_rewrite, memory=memory)
+    remains = remaining(order, bool(release.remains))
+    return replace(release, remains=tuple(remains))
+
+
+@contextmanager
+def _still_published(release: Release, not_done: str) -> Iterator[None]:
+    """Says of a failure after the commit that the release is there all the same."""
+    try:
+        yield
     except (EngineError, PublishError) as error:
         # Not a PublishError, which says that source and target are as they were.
         reason = str(error).removesuffix(UNCHANGED).strip()
         raise EngineError(
-            f"The release was published as {release.target}, but {file} could not be "
-            f"rewritten and still holds dropped rows: {reason}"
+            f"The release was published as {release.target}, but {not_done}: {reason}"
         ) from error
-    remains = remaining(order, bool(release.remains))
-    return replace(release, remains=tuple(remains))
 
 
 def release_address(policy: Policy, origin: Origin) -> str | None:
@@ -509,16 +525,18 @@ def release_address(policy: Policy, origin: Origin) -> str | None:
 
 
 def address_to_rewrite(policy: Policy, origin: Origin) -> str:
-    """The address of the release's database, which is a file that can be written anew."""
+    """The address of the release's database: a server that vacuums, or a file to write anew."""
     address = release_address(policy, origin)
-    path = None if address is None else database_path(address)
-    if address is None or path is None or policy.section.publish.file is not None:
+    is_there = address is not None and (
+        engine_class(address).can.vacuums or database_path(address) is not None
+    )
+    if address is None or not is_there or policy.section.publish.file is not None:
         raise PublishError(
-            "only a database file that sqlanon opens itself can be rewritten; this release is "
-            "not in one"
+            "only a database that sqlanon opens itself by its address can be rewritten; this "
+            "release is not in one"
         )
     engine = engine_class(address)
-    if not engine.can.rewrites:
+    if not (engine.can.rewrites or engine.can.vacuums):
         raise PublishError(
             f"sqlanon cannot rewrite a database of {engine.dialect}: publish without --rewrite "
             "(rewrite=True in Python), and have the database itself free its unused space. "

@@ -43,6 +43,12 @@ _CREATE_VIEW_WITH = "CREATE VIEW {{ table | sql }} WITH ({{ options }}) AS\n{{ s
 _DROP_VIEW = "DROP VIEW {{ table | sql }}"
 _LOCK = "LOCK TABLE {{ table | sql }} IN EXCLUSIVE MODE"
 _DROP = "DROP TABLE {{ table | sql }}"
+_EMPTY = "TRUNCATE TABLE ONLY {{ table | sql }}"
+_ADD_COLUMN = "ALTER TABLE {{ table | sql }} ADD COLUMN {{ column | identifier }} {{ type }}"
+_MAY_BE_NULL = "ALTER TABLE {{ table | sql }} ALTER COLUMN {{ column | identifier }} DROP NOT NULL"
+_FILL = """\
+INSERT INTO {{ table | sql }} ({{ columns | cells }}) OVERRIDING SYSTEM VALUE
+SELECT {{ columns | cells }} FROM {{ stage | sql }}"""
 _DROP_COLUMN = "ALTER TABLE {{ table | sql }} DROP COLUMN {{ column | identifier }}"
 _RENAME = "ALTER TABLE {{ table | sql }} RENAME TO {{ name | identifier }}"
 _NOT_NULL = "ALTER TABLE {{ table | sql }} ALTER COLUMN {{ column | identifier }} SET NOT NULL"
@@ -82,6 +88,21 @@ class ReleasePlan:
             return str(self.order.file.resolve())
         assert self.target is not None
         return spelled(self.target)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the rows are replaced within the table, because things are bound to it."""
+        replaces = self.order.mode is Mode.REPLACE
+        return replaces and self.former is not None and bool(self.former.bound)
+
+    def same_columns(self, released: Sequence[ColumnInfo]) -> frozenset[str]:
+        """The columns of the former table that the release has with the same type."""
+        if self.former is None:
+            return frozenset()
+        same = self.former.same_columns(released)
+        if self.is_in_place:  # no value of ours goes into a generated column
+            same -= {column.name for column in self.former.columns if column.is_generated}
+        return same
 
     @property
     def guarded(self) -> bool:
@@ -177,13 +198,15 @@ class ReleasePlan:
             return []
         return [self._text(_LOCK, table=self.former.table)]
 
-    def swap(self, not_null: Sequence[str], same: Collection[str]) -> list[str]:
+    def swap(self, not_null: Sequence[str], released: Sequence[ColumnInfo]) -> list[str]:
         """Puts the verified table in its place.
 
-        `not_null` names columns without NULL, `same` those that have the types that they had.
+        `not_null` names columns without NULL, `released` are the columns of the release.
         """
-        target = self.target
+        target, same = self.target, self.same_columns(released)
         assert target is not None
+        if self.is_in_place:
+            return self._replace_rows(not_null, released, same)
         if self.order.mode is Mode.VIEW:
             steps = self._create_view(target)
             steps += [*self._comments(_COMMENT_VIEW), self.drop_stage]
@@ -205,6 +228,38 @@ class ReleasePlan:
         steps += self._comments(_COMMENT)
         steps += [self._text(_NOT_NULL, table=target, column=name) for name in not_null]
         return [*steps, *self.rebuilt(same)]
+
+    def _replace_rows(
+        self, not_null: Sequence[str], released: Sequence[ColumnInfo], same: Collection[str]
+    ) -> list[str]:
+        """Replaces the rows within the table, and the columns that change, so that all stays that
+        is bound to the table and needs none of these.
+
+        An emptied table gets a new file, and the columns are made anew before there are rows.
+        """
+        former = self.former
+        assert former is not None
+        table = former.table
+        changed = [each for each in former.columns if each.name not in same]
+        changed.sort(key=lambda each: not each.is_generated)  # they may need the others
+        columns = [exp.column(name, quoted=True) for name in self.released_names]
+        loose = [name for name in self.was_not_null() if name in same and name not in not_null]
+        return [
+            *former.before,
+            self._text(_EMPTY, table=table),
+            *(self._text(_DROP_COLUMN, table=table, column=each.name) for each in changed),
+            *(
+                self._text(_ADD_COLUMN, table=table, column=each.name, type=Sql(each.type))
+                for each in released
+                if each.name not in same
+            ),
+            *(self._text(_MAY_BE_NULL, table=table, column=name) for name in loose),
+            self._text(_FILL, table=table, columns=columns, stage=self.stage),
+            self.drop_stage,
+            *self._comments(_COMMENT),
+            *(self._text(_NOT_NULL, table=table, column=n) for n in not_null if n not in same),
+            *former.after,
+        ]
 
     def _create_view(self, target: exp.Table) -> list[str]:
         select = self._pretty(self.released.select)
@@ -288,6 +343,7 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
     stage = stage or f"{STAGE_PREFIX}{secrets.token_hex(16)}"
     most = len(order.items) + 2  # a cut tree has two
     tables = [engine.temporary(f"{stage}_list_{n + 1}") for n in range(most)]
+    given = order
     order, lists = loaded_lists(order, tables)
     if order.file is not None:
         plan = _plan_of_file(engine, order, order.file, stage)
@@ -295,6 +351,8 @@ def make_plan(engine: Engine, order: Order, stage: str | None = None) -> Release
         plan = _plan_of_replacement(engine, order, stage)
     else:
         plan = _plan_of_table(engine, order, stage)
+    if plan.is_in_place:
+        plan = _in_place(plan, released_columns(engine, given))
     return replace(plan, lists=lists)
 
 
@@ -373,9 +431,8 @@ def _plan_of_replacement(engine: Engine, order: Order, stage: str) -> ReleasePla
     if engine.is_temporary(source):
         raise PublishError(f"{_text(source)} is a temporary table; only others can be replaced")
     _refuse_referenced(former)
-    _refuse_bound(former)
     order = replace(order, source=former.table)
-    if _leaves_subjects(engine, order):
+    if former.bound or _leaves_subjects(engine, order):
         return _plan(engine, order, former.table, former, engine.temporary(stage), True)
     place = exp.table_(stage, source.db, source.catalog, quoted=True)
     return _plan(engine, order, former.table, former, place, False)
@@ -387,8 +444,36 @@ def _refuse_bound(former: TableDetails | None) -> None:
         kind = "view" if former.is_view else "table"
         raise PublishError(
             f"{kind} {_text(former.table)} cannot be replaced, because it has what is bound to "
-            f"it: {'; '.join(former.bound)}. Drop these first and make them again on the release, "
-            "or publish to another name"
+            f"it: {'; '.join(each.text for each in former.bound)}. Drop these first and make them "
+            "again on the release, or publish to another name"
+        )
+
+
+def _in_place(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> ReleasePlan:
+    """The plan with the columns in the order that they have once those that change are added."""
+    _refuse_unfit(plan, released)
+    same = plan.same_columns(released)
+    items = sorted(plan.order.items, key=lambda item: not same.issuperset(item.released_names))
+    places = {item.name: place for place, item in enumerate(items)}
+    roles = dict(sorted(plan.order.roles.items(), key=lambda pair: places.get(pair[0], -1)))
+    return replace(plan, order=replace(plan.order, items=tuple(items), roles=roles))
+
+
+def _refuse_unfit(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> None:
+    """Refuses to replace the rows within a table that has what cannot stay then."""
+    former, same = plan.former, plan.same_columns(released)
+    assert former is not None
+    found = []
+    for each in former.bound:
+        if each.columns is None:
+            found.append(each.text)
+        elif lacking := sorted(each.columns - same):
+            found.append(f"{each.text}, which needs {', '.join(map(repr, lacking))} as before")
+    if found:
+        raise PublishError(
+            f"table {_text(former.table)} cannot be replaced, because it has what is bound to it "
+            f"and would not fit the release: {'; '.join(found)}. Drop these first and make them "
+            "again on the release, or publish to another name"
         )
 
 
@@ -500,24 +585,28 @@ def released_columns(engine: Engine, order: Order) -> tuple[ColumnInfo, ...]:
     )
 
 
-def losses(
-    former: TableDetails | None, released: Sequence[str], same: Collection[str]
-) -> list[str]:
-    """What a table had and its replacement has not, besides rows and columns.
-
-    `same` are the columns that have the types that they had.
-    """
+def losses(plan: ReleasePlan, released: Sequence[ColumnInfo]) -> list[str]:
+    """What a table had and its replacement has not, besides rows and columns, and what stays that
+    is bound to it."""
+    former, same = plan.former, plan.same_columns(released)
     if former is None or former.is_view:
         return []
     kept = {each.index for each in former.kept(same)}
-    lost = [f"the constraint {text} is gone" for text in former.constraints]
+    stays: set[str] = set()
+    if plan.is_in_place:
+        kept = {name for name, columns in former.needs.items() if columns <= same}
+        stays = set(same)
+    lost = [f"the constraint {text} is gone" for text in former.constraints if text not in kept]
     lost += [f"the index {name!r} is gone" for name in former.indexes if name not in kept]
+    lost += [f"the statistics {name!r} are gone" for name in former.statistics if name not in kept]
     for column in former.columns:
         if column.is_generated:
-            what = "holds plain values now" if column.name in released else "is gone"
+            what = "holds plain values now" if column.name in plan.released_names else "is gone"
             lost.append(f"the generated column {column.name!r} {what}")
-        elif column.default is not None and column.name in released:
+        elif column.default is not None and column.name in {*plan.released_names} - stays:
             lost.append(f"the default {column.default} of column {column.name!r} is gone")
+    if plan.is_in_place:
+        lost += [f"{each.text} {each.effect}" for each in former.bound]
     return lost
 
 
@@ -528,9 +617,8 @@ def foreseen(engine: Engine, order: Order) -> list[str]:
     (found,) = engine.fetch(rows).to_pylist()
     former = plan.former
     assert former is not None
-    same = former.same_columns(released_columns(engine, order))
     lost = [f"the original {counted(found['n'], 'row')} will be gone"]
-    lost += losses(former, order.released_names, same)
+    lost += losses(plan, released_columns(engine, order))
     return lost + [
         f"the view {_spelled(view)!r} reads the table: it shows the release then, or no longer "
         "works if it needs what is gone"
@@ -569,11 +657,17 @@ def _spelled(view: exp.Table) -> str:
 
 
 def remaining(
-    order: Order, replaced: bool, file: Path | None = None, logs: Sequence[Path] = ()
+    order: Order,
+    replaced: bool,
+    file: Path | None = None,
+    logs: Sequence[Path] = (),
+    *,
+    vacuums: bool = False,
 ) -> list[str]:
     """Where former rows can still be read after a publish.
 
-    `file` holds the target's database, and `logs` beside it what is not in it yet.
+    `file` holds the target's database, and `logs` beside it what is not in it yet; a server
+    `vacuums`.
     """
     if not replaced or order.mode is Mode.VIEW:
         return []
@@ -582,6 +676,8 @@ def remaining(
     if file is not None:
         texts = [f"rows {whose} can be read from the unused space of {file} until it is rewritten"]
         texts += [f"rows {whose} may be in {log} until the next checkpoint" for log in logs]
+    if vacuums:
+        texts = [f"column statistics of rows {whose} are in the database until it is vacuumed"]
     return [*texts, f"rows {whose} are in every backup and copy of the database"]
 
 

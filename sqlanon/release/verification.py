@@ -69,6 +69,18 @@ class Verification:
         write_text(path, json.dumps(self.document, indent=2) + "\n", private=True)
         return path
 
+    def withdraw(self, folder: str | Path) -> Path | None:
+        """Moves the certificate of an earlier release of this target aside.
+
+        What does not hold has no certificate, and neither has what it replaced. Answers with
+        the new path, TARGET.verification.withdrawn.json; None where there is no certificate.
+        """
+        path = Path(folder) / f"{stem_of(self.target)}.verification.json"
+        if not path.exists():
+            return None
+        aside = path.with_name(f"{stem_of(self.target)}.verification.withdrawn.json")
+        return path.replace(aside)
+
 
 def released_table(policy: Policy) -> exp.Table:
     """The table elsewhere that the release is made as."""

@@ -224,7 +224,6 @@ def test_the_way_by_commands(folder: Path, run: Run, warehouse: Warehouse) -> No
     assert [each["holds"] for each in document["models"]] == [True, True]
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
-    path.unlink()
     # One person less in the smallest class, and a row of no group.
     rows = sorted(answer.to_pylist(), key=lambda row: row["sqlanon_rows"])
     fewer = pa.Table.from_pylist([row for row in rows if row["town"] != rows[0]["town"]] + rows[:1])
@@ -233,7 +232,10 @@ def test_the_way_by_commands(folder: Path, run: Run, warehouse: Warehouse) -> No
     assert failed.status == 3
     assert "the count of the source expects" in failed.err
     assert not json.loads(failed.out)["holds"]
-    assert not path.exists()
+    assert not path.exists()  # what it certified is gone
+    aside = folder / "people_anon.verification.withdrawn.json"
+    assert json.loads(aside.read_text()) == document
+    assert str(aside.name) in failed.err
     assert run("clean", "counts.parquet").status == 0
     assert not (folder / "counts.parquet").exists()
 

@@ -7,5 +7,5 @@ from postgres_server import Server
 
 
 def test_no_kill_of_client_or_backend_loses_anything(server: Server) -> None:
-    found = attack(server, kills=2, seed=7)
-    assert (found["kills"], found["losses"]) == (4, [])
+    found = attack(server, kills=4, seed=7)
+    assert (found["kills"], found["losses"]) == (8, [])

@@ -57,7 +57,7 @@ def policy(address: str) -> dict[str, Any]:
         },
         "one_row_per_person": True,
         "privacy": {"k": 5, "homogeneity": {"accept": "the benchmark measures k alone"}},
-        "suppression": {"limit": 0.5},
+        "suppression": {"limit": 1.0},
         "publish": {"to": "anon"},
     }
 
@@ -99,7 +99,11 @@ def measured(server: postgres_server.Server, rows: int) -> dict[str, Any]:
     with closing(source.engine) as engine:
         counter = Counter(source, quasis, ())
         text = render(
-            "count.sql", dialect="postgres", source=source.relation, tuples=counter._tuple
+            "count.sql",
+            dialect="postgres",
+            source=source.relation,
+            tuples=counter._tuple,
+            n_rows=counter.n_rows,
         )
         fetched = engine.fetch(text)
         bare_count = best(lambda: database.rows(f"SELECT COUNT(*) FROM ({text}) AS t"))

@@ -7,7 +7,10 @@ what a release must hold is counted by hand.
 from __future__ import annotations
 
 import datetime as dt
+import json
+import os
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from command_line import Run
 from golden_files import assert_golden
 from sqlglot import exp
 
@@ -152,6 +156,29 @@ def test_the_sql_says_what_it_reads(tmp_path: Path) -> None:
     connection.executemany("INSERT INTO place_list VALUES (?, ?)", rows)
     connection.execute(f"CREATE OR REPLACE TABLE anon AS {text.rstrip().rstrip(';')}")
     assert released(connection) == RELEASED
+
+
+@pytest.mark.usefixtures("short")
+def test_lists_are_written_for_a_database_elsewhere(tmp_path: Path, run: Run) -> None:
+    """Loaded as the tables that the printed query reads, they make the same release."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(path) as made, closing(people()) as source:
+        made.register("source", source.sql("SELECT * FROM people").to_arrow_table())
+        made.execute("CREATE TABLE people AS SELECT * FROM source")
+    policy = policy_of(tmp_path)
+    policy["source"] = {"connection": f"duckdb:///{path}", "table": "people"}
+    (tmp_path / "policy.yml").write_text(json.dumps(policy))
+    (tmp_path / "cuts.json").write_text(json.dumps({"columns": CUTS}))
+    done = run("sql", "policy.yml", "--scheme", "cuts.json", "--lists", ".")
+    assert done.status == 0, done.err
+    written = tmp_path / "place_list.parquet"
+    assert "12 rows of the table 'place_list'" in done.err
+    if os.name == "posix":
+        assert written.stat().st_mode & 0o777 == 0o600
+    with duckdb.connect(path) as made:
+        made.execute(f"CREATE TABLE place_list AS FROM '{written}'")
+        made.execute(f"CREATE TABLE anon AS {done.out.rstrip().rstrip(';')}")
+        assert released(made) == RELEASED
 
 
 def test_a_view_keeps_its_list_up_to_a_length(
