@@ -133,6 +133,11 @@ class SchemeEntry(Entry):
     label_kind: Shared[Labels | None] = None
     accept: Shared[str | None] = None
 
+    def content(self, *, shareable: bool) -> dict[str, Any]:
+        """As of every entry; what is said of regions only where there are some."""
+        found = super().content(shareable=shareable)
+        return {k: v for k, v in found.items() if v is not None}
+
 
 class SourceEntry(Entry):
     rows: Shared[Count]
