@@ -295,27 +295,44 @@ class Anonymizer:
 
         `k` is searched for instead of the policy's k, which is the least that it may be; of
         several k each has an answer in the result. `effort` is "default" or "thorough", for auto
-        only. Another method than the policy's runs with its default settings. A `watch` follows
-        the search and can end it early; without one the policy's seconds and patience apply.
+        only; multidimensional recoding has "fast" too. Another method than the policy's runs with
+        its default settings. A `watch` follows the search and can end it early; without one the
+        policy's seconds and patience apply.
         """
         section = self.policy.section.search
         wanted = wanted_k(self.policy, self.required_k, k)
-        by_tree = section.recoding is Recoding.MULTIDIMENSIONAL
-        if by_tree:
-            refuse_method(section.method, method, effort)
-        chosen, settings = section.for_method(method, effort)
+        run = self._run_of_trees if section.recoding is Recoding.MULTIDIMENSIONAL else self._run
+        begin = run(wanted, method, effort)
         given = optional(whole_number, "seed", seed, 0)
         number = section.seed if given is None else given
         if not isinstance(watch, Watch | None):
             raise refusal("watch", watch, "a sqlanon.Watch")
         watch = watch or Watch(seconds=section.seconds, patience=section.patience)
         check_values(self.policy, self.source, self.space)
-        if by_tree:
-            return search_trees(self._measurer, wanted, number, watch)
+        return begin(number, watch)
+
+    def _run_of_trees(
+        self, wanted: Sequence[int], method: str | None, effort: str | None
+    ) -> Callable[[int, Watch], SearchResult]:
+        """The search for cut trees; wrong arguments are refused at once."""
+        section = self.policy.section.search
+        refuse_method(section.method, method)
+        settings = section.for_trees(effort)
+        return lambda seed, watch: search_trees(self._measurer, wanted, seed, watch, settings)
+
+    def _run(
+        self, wanted: Sequence[int], method: str | None, effort: str | None
+    ) -> Callable[[int, Watch], SearchResult]:
+        """The search by a method; wrong arguments are refused at once."""
+        chosen, settings = self.policy.section.search.for_method(method, effort)
         several = len(wanted) > 1
-        with SearchRun(self._measurer, chosen, settings, number, watch, several=several) as run:
-            found = run.search_for_each(wanted)
-        return self._noted(together(found, self.required_k) if several else found[0])
+
+        def begin(seed: int, watch: Watch) -> SearchResult:
+            with SearchRun(self._measurer, chosen, settings, seed, watch, several=several) as run:
+                found = run.search_for_each(wanted)
+            return self._noted(together(found, self.required_k) if several else found[0])
+
+        return begin
 
     def _noted(self, result: SearchResult) -> SearchResult:
         """A result with a note on a workspace that could not be used."""

@@ -22,7 +22,7 @@ from sqlanon.counting import (
 )
 from sqlanon.domain import Histogram, Partition, Scheme, Space, SuppressedRows
 from sqlanon.engines import Source
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, UncoveredValueError
 from sqlanon.evaluate import Evaluator, ValueSets, Workspace, score_tree
 from sqlanon.metrics import (
     DIGITS,
@@ -45,6 +45,7 @@ from sqlanon.release import (
     telling_of_release,
 )
 from sqlanon.search import Solution, kept_of
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,8 +72,8 @@ class Measurer:
         for evaluator in ("evaluator", "walker"):
             if evaluator in self.__dict__:
                 self.__dict__.pop(evaluator).close()
-        for counted in ("histogram", "cautions", "unreachable"):
-            self.__dict__.pop(counted, None)
+        for name in ("histogram", "cautions", "unreachable"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -81,7 +82,7 @@ class Measurer:
         quasis = quasis_of(policy, source)
         facets = [policy.label, *(model.column for model in self.models)]
         with telling_of_release(policy, source):
-            counted = count(
+            histogram = count(
                 source,
                 quasis,
                 subject=policy.section.subject,
@@ -89,9 +90,9 @@ class Measurer:
                 memory=policy.section.memory,
             )
             if not self._needs_population:
-                return counted
-            people = population_of(policy, source, quasis, counted.space)
-            return replace(counted, population=people)
+                return histogram
+            people = population_of(policy, source, quasis, histogram.space)
+            return replace(histogram, population=people)
 
     @property
     def _needs_population(self) -> bool:
@@ -214,7 +215,11 @@ class Measurer:
         return [replace(solutions[i], scheme=scheme) for i, scheme in enumerate(schemes)]
 
     def measured_tree(self, scheme: Scheme, preference: Preference | None = None) -> Solution:
-        """The scores of a scheme with a cut tree."""
+        """The scores of a scheme with a cut tree.
+
+        Raises UncoveredValueError where rows lie outside the box of their region.
+        """
+        _refuse_outside(self.histogram, scheme)
         found = score_tree(
             self.histogram,
             scheme,
@@ -339,3 +344,23 @@ class Measurer:
             "people": self.histogram.people,
             "histogram": self.histogram.fingerprint,
         }
+
+
+def _refuse_outside(histogram: Histogram, scheme: Scheme) -> None:
+    """Refuses to measure a scheme that would not release all rows of a source that changed."""
+    if scheme.tree is None or not scheme.tree.has_boxes:
+        return
+    outside, tally = scheme.tree.outside(histogram.tally.codes), histogram.tally
+    values: dict[str, list[str]] = {}
+    for j, column in enumerate(scheme.columns):
+        names = [*map(column.domain.atom_label, range(column.domain.width)), "NULL"]
+        atoms = np.unique(tally.codes[outside[:, j], j]).tolist()
+        values |= {column.name: [names[atom] for atom in atoms]} if atoms else {}
+    if values:
+        rows = int(tally.rows[outside.any(axis=1)].sum())
+        raise UncoveredValueError(
+            f"The source holds {counted(rows, 'row')} outside the boxes that the scheme releases, "
+            f"by the columns {', '.join(map(repr, values))}. Search again for a scheme of these "
+            "data, or publish with `unseen: leave_out`",
+            values,
+        )

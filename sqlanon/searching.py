@@ -12,7 +12,7 @@ import numpy as np
 
 from sqlanon.arguments import refusal, whole_number
 from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE, sensitive_hierarchies
-from sqlanon.domain import Batch, Column, Recoding, ValueDomain
+from sqlanon.domain import Batch, Column, Recoding, Scheme, ValueDomain
 from sqlanon.engines import Kind
 from sqlanon.errors import ArgumentError
 from sqlanon.evaluate import Effort, Evaluator, Search
@@ -33,6 +33,7 @@ from sqlanon.search import (
     Problem,
     SearchResult,
     Solution,
+    TreeSettings,
     Walk,
     WalkSettings,
     Watch,
@@ -40,6 +41,7 @@ from sqlanon.search import (
     coarsest,
     cut_tree,
     together,
+    uncut,
     with_publishable_choice,
 )
 
@@ -413,29 +415,34 @@ def _since(before: Effort, evaluator: Evaluator) -> dict[str, int]:
     return {name: number - then[name] for name, number in asdict(evaluator.effort).items()}
 
 
-def refuse_method(own: str, method: str | None, effort: str | None) -> None:
+def refuse_method(own: str, method: str | None) -> None:
     """Refuses what chooses between searches for one partition per column."""
-    for name, value in (("method", None if method == own else method), ("effort", effort)):
-        if value is not None:
-            raise ArgumentError(
-                f"`{name}` is {value!r}, but the policy says recoding: multidimensional, which has "
-                "one search; leave it out, or say recoding: global"
-            )
+    if method not in (None, own):
+        raise ArgumentError(
+            f"`method` is {method!r}, but the policy says recoding: multidimensional, which has "
+            "one search; leave it out, or say recoding: global"
+        )
 
 
 def search_trees(
-    measurer: Measurer, wanted: Sequence[int], seed: int, watch: Watch
+    measurer: Measurer,
+    wanted: Sequence[int],
+    seed: int,
+    watch: Watch,
+    settings: TreeSettings,
 ) -> SearchResult:
     """The best tree that was found for every k; `wanted` is ascending."""
     refuse_with_tree(measurer.policy)
     found = []
     for k in wanted:
         watch.begin_again()
-        found.append(_searched_tree(measurer, k, seed, watch))
+        found.append(_searched_tree(measurer, k, seed, watch, settings))
     return together(found, measurer.required_k) if len(found) > 1 else found[0]
 
 
-def _searched_tree(measurer: Measurer, k: int, seed: int, watch: Watch) -> SearchResult:
+def _searched_tree(
+    measurer: Measurer, k: int, seed: int, watch: Watch, settings: TreeSettings
+) -> SearchResult:
     begun, policy = time.perf_counter(), measurer.policy
     loss = policy.section.search.loss or "nwp"
     watch.start()
@@ -445,6 +452,8 @@ def _searched_tree(measurer: Measurer, k: int, seed: int, watch: Watch) -> Searc
         measurer.models,
         sensitive_hierarchies(policy, measurer.source),
         watch,
+        labels=policy.section.search.labels,
+        effort=settings.effort,
         by_weight=loss != "glm",
         workers=measurer.workers,
     )
@@ -459,7 +468,7 @@ def _searched_tree(measurer: Measurer, k: int, seed: int, watch: Watch) -> Searc
         measurer,
         [solution],
         None if solution.feasible is False else 0,
-        (),
+        _about_minimality(measurer, scheme, k),
         k,
         method=str(Recoding.MULTIDIMENSIONAL),
         objectives=(loss, "k"),
@@ -468,3 +477,21 @@ def _searched_tree(measurer: Measurer, k: int, seed: int, watch: Watch) -> Searc
         seconds=time.perf_counter() - begun,
         stopped=watch.stopped,
     )
+
+
+def _about_minimality(measurer: Measurer, scheme: Scheme, k: int) -> tuple[str, ...]:
+    """What the regions that stayed whole say."""
+    assert scheme.tree is not None
+    labels = measurer.policy.section.search.labels
+    found = uncut(measurer.histogram, scheme.tree, labels, k)
+    if found is None or not found.large:
+        return ()
+    said = (
+        f"{found.large:,} of {found.regions:,} regions have {2 * k:,} people or more and stay whole"
+    )
+    if measurer.models:
+        said += (
+            f"; {found.by_k:,} of them would be cut if k = {k} alone were required, which says "
+            "something about the sensitive values in them"
+        )
+    return (said,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.atoms import CALENDAR_STEPS, Domain, IntervalDomain, ValueDomain
 from sqlanon.domain.column import Bits, Column, Family, Partition, null_apart
-from sqlanon.domain.cut_tree import CutTree, Run
+from sqlanon.domain.cut_tree import CutTree, Regions, Run
 from sqlanon.domain.hierarchy import Hierarchy, Span
 from sqlanon.domain.histogram import (
     Codes,
@@ -45,6 +45,7 @@ from sqlanon.domain.presentation import (
 from sqlanon.domain.scheme import Scheme, from_levels
 from sqlanon.domain.scheme_json import (
     VERSION,
+    Labels,
     Recoding,
     from_document,
     listed_values,
@@ -52,6 +53,7 @@ from sqlanon.domain.scheme_json import (
     observed_domains,
     read_document,
     read_result,
+    refined_partitions,
     solution_in,
     split_reference,
     to_document,

@@ -5,6 +5,9 @@ the others at another. A node that is not split is a region: a box with a run of
 atoms in every column. The regions are disjoint and cover every tuple of atoms, so that rows which
 join the table later belong to exactly one of them.
 
+What is released of a region may be a smaller box in it, which holds the rows of the table. A row
+that joins the table later and lies in the region, but outside its box, is not covered.
+
 NULL is the last atom of its column. It is parted from the values before these are cut, so that no
 region holds some values and NULL.
 """
@@ -31,7 +34,7 @@ ROOT = 1
 
 
 class Regions(NamedTuple):
-    """The regions of a tree, in the order of their lowest corners.
+    """Regions of a tree, or boxes in them; all regions are in the order of their lowest corners.
 
     node  the number of the node
     low   the first atom in every column, a row per region
@@ -54,6 +57,7 @@ class CutTree:
     at       the first atom of the second part
     first    the node at which atoms before `at` go on
     second   the node at which the others go on
+    boxes    what is released of some regions; of others it is the region itself
     """
 
     names: tuple[str, ...]
@@ -63,6 +67,7 @@ class CutTree:
     at: Ints
     first: Ints
     second: Ints
+    boxes: Regions | None = None
 
     @classmethod
     def of(
@@ -86,6 +91,29 @@ class CutTree:
             raise SchemeError(f"tree: no split leads to node {lost[0]}; the root is node {ROOT}")
         if len(self.regions.node) != len(self.node) + 1:
             raise SchemeError(f"tree: some splits are not reached from node {ROOT}")
+        self._check_boxes()
+
+    def _check_boxes(self) -> None:
+        if self.boxes is None:
+            return
+        node, low, high = self.boxes
+        lost = np.setdiff1d(node, self.regions.node)
+        if len(lost):
+            raise SchemeError(f"boxes: node {lost[0]} is no region of the tree")
+        region = self._region_of_node(node)
+        outside = (low < self.regions.low[region]) | (high > self.regions.high[region])
+        wrong = outside | (low >= high)
+        if wrong.any():
+            row, j = np.argwhere(wrong)[0]
+            raise SchemeError(
+                f"boxes: node {node[row]}: the box has no values of {self.names[j]!r}, or some "
+                "that its region does not have"
+            )
+
+    def _region_of_node(self, node: Ints) -> Ints:
+        """The numbers of the regions that some nodes are."""
+        order = np.argsort(self.regions.node)
+        return np.asarray(order[np.searchsorted(self.regions.node[order], node)])
 
     def __repr__(self) -> str:
         return f"<CutTree: {len(self.node):,} splits of {', '.join(self.cut_names)}>"
@@ -98,19 +126,37 @@ class CutTree:
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """Names the regions: trees that part the tuples alike have one fingerprint."""
-        corners = np.concatenate([self.regions.low, self.regions.high], axis=1)
+        """Names regions and boxes: trees that release the tuples alike have one fingerprint."""
+        parts = [self.regions, *([self.released] if self.has_boxes else [])]
+        corners = np.concatenate([end for each in parts for end in (each.low, each.high)], axis=1)
         return hashlib.sha256(np.ascontiguousarray(corners).tobytes()).digest()
 
     @property
     def cut_columns(self) -> tuple[int, ...]:
-        """The places of the columns that a split parts."""
-        return tuple(np.unique(self.column).tolist())
+        """The places of the columns of which no region has all, or not every one."""
+        _, low, high = self.released
+        return tuple(np.flatnonzero(((low > 0) | (high < self.sizes)).any(axis=0)).tolist())
 
     @property
     def cut_names(self) -> tuple[str, ...]:
-        """The names of the columns that a split parts."""
+        """The names of these columns."""
         return tuple(self.names[j] for j in self.cut_columns)
+
+    @cached_property
+    def released(self) -> Regions:
+        """Where what is released of every region begins and ends."""
+        node, low, high = self.regions
+        if self.boxes is None:
+            return self.regions
+        low, high, region = low.copy(), high.copy(), self._region_of_node(self.boxes.node)
+        low[region], high[region] = self.boxes.low, self.boxes.high
+        return Regions(node, low, high)
+
+    @cached_property
+    def has_boxes(self) -> bool:
+        """Whether less than a whole region is released somewhere."""
+        pairs = zip(self.regions, self.released, strict=True)
+        return any(not np.array_equal(whole, box) for whole, box in pairs)
 
     @cached_property
     def levels(self) -> tuple[Ints, ...]:
@@ -156,7 +202,7 @@ class CutTree:
 
     @cached_property
     def groups(self) -> tuple[tuple[Run, ...], ...]:
-        """By column the runs that regions have there, each once, ascending; they may overlap."""
+        """By column the runs that are released there, each once, ascending; they may overlap."""
         return tuple(tuple(map(tuple, runs.tolist())) for runs, _ in self._runs)
 
     @cached_property
@@ -166,7 +212,7 @@ class CutTree:
 
     @cached_property
     def _runs(self) -> list[tuple[Any, Ints]]:
-        _, low, high = self.regions
+        _, low, high = self.released
         found = []
         for j in range(len(self.sizes)):
             runs, number = np.unique(
@@ -176,9 +222,17 @@ class CutTree:
         return found
 
     def refined(self, column: int) -> Partition:
-        """The groups of a column that no split parts: every run is a union of them."""
-        cuts = np.unique(self.at[self.column == column]) - 1
+        """The groups of a column that no split and no end of a box parts."""
+        splits, runs = self.at[self.column == column], np.array(self.groups[column])
+        places = np.unique(np.concatenate([splits, runs.ravel()]))
+        cuts = places[(places > 0) & (places < self.sizes[column])] - 1
         return Partition(self.sizes[column], tuple(cuts.tolist()))
+
+    def outside(self, codes: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """Which atoms of tuples lie outside the box of their region, a row per tuple."""
+        region = self.region_of(codes)
+        below, beyond = (end[region] for end in self.released[1:])
+        return np.asarray((codes < below) | (codes >= beyond))
 
     def region_of(self, codes: npt.NDArray[np.integer]) -> Ints:
         """The number of the region of every tuple of atoms, a row per tuple."""
@@ -190,5 +244,4 @@ class CutTree:
             own = split[place[here]]
             is_first = codes[here, self.column[own]] < self.at[own]
             at_node[here] = np.where(is_first, self.first[own], self.second[own])
-        order = np.argsort(self.regions.node)
-        return np.asarray(order[np.searchsorted(self.regions.node[order], at_node)])
+        return self._region_of_node(at_node)

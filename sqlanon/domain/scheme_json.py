@@ -13,8 +13,9 @@ A column of very many values is written in `runs`: from a value on the groups ar
 and the last of them ends where the next run begins.
 
 `recoding` says how the scheme generalizes; "global" is one partition per column, in `columns`.
-"multidimensional" has in `tree` the splits of a cut tree, and in `columns` the
-partitions of the columns that the tree leaves alone; one that neither has is one group.
+"multidimensional" has in `tree` the splits of a cut tree and in `boxes` what is released of its
+regions, where that is less, and in `columns` the partitions of the columns that the tree leaves
+alone; one that neither has is one group.
 `domains` lists the values of columns whose domain was observed in the data, so that a later
 run knows which values are new. `required_k` is the k that the scheme was scored for, where that
 is not the policy's.
@@ -29,6 +30,13 @@ for columns whose values have an order. Of others, "in" lists the values of the 
 the first number, and "not in" those that go on at the second, whichever are fewer. They stand at
 one end of the node's values in the order of the hierarchy.
 
+    "boxes": {"4": {"age": [20, 35], "education": ["10th"]},
+              "6": {"age": [60, null], "race": [null]}}
+
+A box is what is released of a region, where that is less than the region. Of a column with an
+order it has the first value and the one after the last, or null where the column ends; of others
+all values; and [null] is NULL alone. A column that it lacks is as in the region.
+
 A reference names a scheme: scheme.json, result.json (its chosen solution), or result.json#N.
 """
 
@@ -38,6 +46,7 @@ import json
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
@@ -47,8 +56,8 @@ import numpy as np
 
 from sqlanon.documents import RESULT_FORMAT, SCHEME_FORMAT, read_json, version_of
 from sqlanon.domain.atoms import ValueDomain
-from sqlanon.domain.column import Column, Family, Partition
-from sqlanon.domain.cut_tree import ROOT, CutTree, Run
+from sqlanon.domain.column import Column, Family, Partition, null_apart
+from sqlanon.domain.cut_tree import ROOT, CutTree, Regions, Run
 from sqlanon.domain.scheme import Scheme
 from sqlanon.domain.values import Value, format_value, json_value, parse_value, sort_key
 from sqlanon.errors import DomainError, NoSolutionError, SchemeError
@@ -65,6 +74,17 @@ class Recoding(StrEnum):
 
     GLOBAL = "global"
     MULTIDIMENSIONAL = "multidimensional"
+
+
+class Labels(StrEnum):
+    """What is released of a region: all of it, or the box around its rows.
+
+    Snapped boxes end at lines that are known without the rows, tight ones at values that occur.
+    """
+
+    REGION = "region"
+    SNAPPED = "snapped"
+    TIGHT = "tight"
 
 
 FORMS = {
@@ -90,6 +110,8 @@ def to_document(scheme: Scheme) -> dict[str, Any]:
     }
     if tree is not None:
         document["tree"] = tree_to_document(tree, scheme.columns)
+        if boxes := boxes_to_document(tree, scheme.columns):
+            document["boxes"] = boxes
     if scheme.required_k is not None:
         document["required_k"] = scheme.required_k
     domains = observed_domains(scheme.columns)
@@ -141,6 +163,8 @@ def upgraded(document: Any, origin: str = "scheme") -> dict[str, Any]:
         raise SchemeError(
             f"{origin}: a tree goes with recoding 'multidimensional', and with no other"
         )
+    if "boxes" in document and "tree" not in document:
+        raise SchemeError(f"{origin}: boxes go with a tree, and the scheme has none")
     if not isinstance(document.get("columns"), Mapping):
         raise SchemeError(
             f'{origin}: is no result of a search and no scheme; expected an object with "columns"'
@@ -187,12 +211,14 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
     if "tree" not in document:
         return Scheme(tuple(columns), tuple(partitions.values()), required_k=required_k)
     tree = tree_from_document(document["tree"], columns, origin)
+    if "boxes" in document:
+        tree = with_boxes(tree, document["boxes"], columns, origin)
     twice = [name for name in tree.cut_names if name in given]
     if twice:
         raise SchemeError(
             f"{origin}: column {twice[0]!r} has a partition, and the tree cuts it too"
         )
-    refined = refined_partitions(tree, partitions)
+    refined = refined_partitions(tree, columns, partitions)
     try:
         return Scheme(tuple(columns), refined, required_k=required_k, tree=tree)
     except SchemeError as error:
@@ -454,7 +480,7 @@ def read_document(reference: str | Path) -> dict[str, Any]:
         return upgraded(read_json(path, SchemeError), str(reference))
     parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
     parts |= {"recoding": result.get("recoding", Recoding.GLOBAL)}
-    named = ("recoding", "columns", "tree", "required_k")
+    named = ("recoding", "columns", "tree", "boxes", "required_k")
     parts |= {key: solution[key] for key in named if key in solution}
     return upgraded(parts, str(reference))
 
@@ -602,13 +628,97 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
         raise SchemeError(f"{origin}: {error}") from None
 
 
-def refined_partitions(tree: CutTree, given: Mapping[int, Partition]) -> tuple[Partition, ...]:
+def boxes_to_document(tree: CutTree, columns: Sequence[Column]) -> dict[str, Any]:
+    """The boxes by the numbers of their nodes; empty where all regions are released whole."""
+    document: dict[str, Any] = {}
+    whole, boxes = tree.regions, tree.released
+    less = (whole.low != boxes.low) | (whole.high != boxes.high)
+    for i in np.flatnonzero(less.any(axis=1)).tolist():
+        document[str(whole.node[i])] = {
+            columns[j].name: _ends(columns[j], int(boxes.low[i, j]), int(boxes.high[i, j]))
+            for j in np.flatnonzero(less[i]).tolist()
+        }
+    return document
+
+
+def _ends(column: Column, start: int, stop: int) -> list[Any]:
+    domain = column.domain
+    if start == domain.width:
+        return [None]
+    if not domain.is_sorted:
+        return [*map(json_value, domain.left_ends[start:stop])]
+    after = None if stop == domain.width else json_value(domain.left_ends[stop])
+    return [json_value(domain.left_ends[start]), after]
+
+
+def with_boxes(tree: CutTree, document: Any, columns: Sequence[Column], origin: str) -> CutTree:
+    """The tree with the boxes of a document."""
+    if not isinstance(document, Mapping) or not all(
+        isinstance(b, Mapping) for b in document.values()
+    ):
+        raise SchemeError(
+            f'{origin}: boxes: expected boxes by node, such as {{"4": {{"age": [20, 35]}}}}'
+        )
+    places = {column.name: j for j, column in enumerate(columns)}
+    codes = [_codes(column) for column in columns]
+    of_node = {str(node): i for i, node in enumerate(tree.regions.node.tolist())}
+    low, high = tree.regions.low.copy(), tree.regions.high.copy()
+    rows = []
+    for node, box in document.items():
+        if node not in of_node:
+            raise SchemeError(f"{origin}: boxes: node {node} is no region of the tree")
+        row = of_node[node]
+        rows.append(row)
+        for name, ends in box.items():
+            where = f"{origin}: boxes: node {node}"
+            if name not in places:
+                raise SchemeError(f"{where}: {name!r} is no quasi-identifier of the policy")
+            j = places[name]
+            low[row, j], high[row, j] = _run_of(columns[j], codes[j], ends, where)
+    try:
+        return replace(tree, boxes=Regions(tree.regions.node[rows], low[rows], high[rows]))
+    except SchemeError as error:
+        raise SchemeError(f"{origin}: {error}") from None
+
+
+def _run_of(column: Column, codes: Mapping[object, int], ends: Any, where: str) -> Run:
+    """The atoms between the ends of a box."""
+    domain = column.domain
+    if ends == [None] and domain.has_null:
+        return domain.width, domain.size
+    is_pair = not domain.is_sorted or (isinstance(ends, list) and len(ends) == 2)
+    if not isinstance(ends, list) or not ends or not is_pair:
+        wanted = "[first, after the last]" if domain.is_sorted else "a list of values"
+        raise SchemeError(f"{where}: {ends!r} is no box of {column.name!r}; expected {wanted}")
+
+    def atom(raw: Any) -> int:
+        found = codes.get(sort_key(_value(raw, column, f"{where}: column {column.name!r}")))
+        if found is None:
+            raise SchemeError(f"{where}: {raw!r} is not in the domain of {column.name!r}")
+        return found
+
+    if domain.is_sorted:
+        return atom(ends[0]), domain.width if ends[1] is None else atom(ends[1])
+    atoms = sorted(map(atom, ends))
+    if atoms != [*range(atoms[0], atoms[0] + len(atoms))]:
+        raise SchemeError(
+            f"{where}: the values of {column.name!r} are no neighbours in the order of the column"
+        )
+    return atoms[0], atoms[-1] + 1
+
+
+def refined_partitions(
+    tree: CutTree, columns: Sequence[Column], given: Mapping[int, Partition] | None = None
+) -> tuple[Partition, ...]:
     """By column the groups that no split parts, or those that are given for an uncut column."""
-    cut = tree.cut_columns
-    return tuple(
-        tree.refined(j) if j in cut else given.get(j, Partition.whole(size))
-        for j, size in enumerate(tree.sizes)
-    )
+    found, cut, given = [], tree.cut_columns, given or {}
+    for j, column in enumerate(columns):
+        if j not in cut:
+            found.append(given.get(j, Partition.whole(column.size)))
+            continue
+        bits = tree.refined(j).bits
+        found.append(Partition.from_bits(null_apart(bits) if column.domain.has_null else bits))
+    return tuple(found)
 
 
 def _codes(column: Column) -> dict[object, int]:

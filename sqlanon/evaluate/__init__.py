@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.evaluate.best_cuts import BestCuts, CutColumn
+from sqlanon.evaluate.best_cuts import BestCuts, Care, CutColumn
 from sqlanon.evaluate.evaluator import Effort, Evaluator
 from sqlanon.evaluate.pulse import Part, Pulse, Unfinished
 from sqlanon.evaluate.tree_scores import score_tree

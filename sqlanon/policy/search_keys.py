@@ -7,6 +7,7 @@ it declares them with its settings (see sqlanon/search/method.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -23,11 +24,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from sqlanon.arguments import optional, text
-from sqlanon.domain import Recoding, SuppressedRows
+from sqlanon.domain import Labels, Recoding, SuppressedRows
 from sqlanon.errors import ArgumentError, PolicyError
 from sqlanon.keys import Number, Section, Share, Whole, Words, about
 from sqlanon.metrics import LossKey, losses
-from sqlanon.search import MANY, METHODS, Method
+from sqlanon.search import MANY, METHODS, Method, TreeSettings
 
 Node = dict[str, Any]
 
@@ -72,6 +73,17 @@ class SearchSection(Section):
             "hold for a part of it."
         ),
     ] = Recoding.GLOBAL
+    labels: Annotated[
+        Labels,
+        about(
+            "What is released of a region of a cut tree: all of it, or the box around its rows, "
+            "snapped to lines that are known without them, or tight."
+        ),
+    ] = Labels.REGION
+    accept: Annotated[
+        Words | None,
+        about("Why tight labels may show the lowest and the highest value of every class."),
+    ] = None
     method: Annotated[str, about("The search.")] = "auto"
     loss: Annotated[LossKey | None, about("The loss that is minimized.")] = None
     seed: Annotated[
@@ -90,6 +102,15 @@ class SearchSection(Section):
     def given(self) -> dict[str, Any]:
         """The settings of its method that the policy gives."""
         return dict(self.model_extra or {})
+
+    def for_trees(self, effort: str | None = None) -> TreeSettings:
+        """The settings of the search for a cut tree; `effort` replaces that of the policy."""
+        try:
+            return TreeSettings(**self.given | ({} if effort is None else {"effort": effort}))
+        except ValidationError:
+            raise ArgumentError(
+                f"`effort` is {effort!r}; recoding multidimensional has fast, default and thorough"
+            ) from None
 
     def for_method(self, name: str | None, effort: str | None = None) -> tuple[Method, Any]:
         """A method, its own or the named one, and the settings to run it with.
@@ -127,11 +148,16 @@ class SearchSection(Section):
             if key in cls.model_fields or not isinstance(key, str)
         }
         method = method_of(given)
-        settings, wrong = _judged({k: v for k, v in given.items() if k not in common}, method)
+        others = {k: v for k, v in given.items() if k not in common}
         if given.get("recoding") == Recoding.MULTIDIMENSIONAL:
+            own = {key: others.pop(key) for key in _SETTINGS_OF_TREES if key in others}
+            settings, wrong = _judged(others, method)
+            settings |= _judged_of_trees(own, wrong)
             wrong += _mistakes_with_a_tree(given)
         else:
+            settings, wrong = _judged(others, method)
             wrong += _mistakes_in_common(common, method)
+            wrong += _mistakes_without_a_tree(given)
         settled = {each["loc"][0] for each in wrong}
         try:
             section = build({k: v for k, v in common.items() if k not in settled} | settings)
@@ -159,6 +185,9 @@ class SearchSection(Section):
             own = handler.resolve_ref_schema(handler(TypeAdapter(each.settings).core_schema))
             for key, node in own["properties"].items():
                 nodes.setdefault(key, {})[name] = node
+        own = handler.resolve_ref_schema(handler(TypeAdapter(TreeSettings).core_schema))
+        for key, node in own["properties"].items():
+            nodes.setdefault(key, {})[str(Recoding.MULTIDIMENSIONAL)] = node
         section["properties"] = known | {key: _merged(of) for key, of in nodes.items()}
         section["additionalProperties"] = False
         return schema
@@ -249,8 +278,26 @@ def _mistakes_in_common(
         )
 
 
-_OF_TREES = ("recoding", "loss", "seed", "seconds")
+def _mistakes_without_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+    for key in ("labels", "accept"):
+        if given.get(key) is not None:
+            yield _said(key, given[key], "goes with recoding multidimensional; leave it out")
+
+
+_SETTINGS_OF_TREES = tuple(each.name for each in fields(TreeSettings))
+_OF_TREES = ("recoding", "labels", "accept", "loss", "seed", "seconds", *_SETTINGS_OF_TREES)
 _LOSSES_OF_TREES = ("nwp", "glm")
+
+
+def _judged_of_trees(given: Mapping[str, Any], wrong: list[InitErrorDetails]) -> Node:
+    """The valid settings of the search for a cut tree; what is wrong with others is added."""
+    valid = {key: value for key, value in given.items() if value is not None}
+    try:
+        TreeSettings(**valid)
+    except ValidationError as error:
+        wrong += map(_again, error.errors(include_url=False))
+        return {}
+    return valid
 
 
 def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
@@ -263,6 +310,16 @@ def _mistakes_with_a_tree(given: Mapping[Any, Any]) -> Iterator[InitErrorDetails
     if isinstance(loss, str) and loss in losses() and loss not in _LOSSES_OF_TREES:
         have = " or ".join(_LOSSES_OF_TREES)
         yield _said("loss", loss, f"is not a loss of recoding multidimensional; take {have}")
+    is_tight = given.get("labels") == Labels.TIGHT
+    if is_tight and given.get("accept") is None:
+        yield _said(
+            "labels",
+            "tight",
+            "shows the lowest and the highest value of every class, which are values of single "
+            'people; say why that is accepted, with `accept: "reason"` beside it, or take snapped',
+        )
+    if given.get("accept") is not None and not is_tight:
+        yield _said("accept", given["accept"], "goes with labels: tight; leave it out")
 
 
 def _said(key: str, value: Any, words: str) -> InitErrorDetails:

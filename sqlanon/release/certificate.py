@@ -22,7 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerialize
 
 from sqlanon.audit import HashVersion
 from sqlanon.documents import first_mistake, parse_json, read_text, version_of
-from sqlanon.domain import Mode, Recoding
+from sqlanon.domain import Labels, Mode, Recoding
 from sqlanon.errors import CertificateError, PrivacyError
 from sqlanon.files import write_text
 from sqlanon.privacy import Model, certified_model
@@ -130,6 +130,13 @@ class PolicyEntry(Entry):
 class SchemeEntry(Entry):
     fingerprint: Shared[str]
     recoding: Shared[Recoding] = Recoding.GLOBAL
+    label_kind: Shared[Labels | None] = None
+    accept: Shared[str | None] = None
+
+    def content(self, *, shareable: bool) -> dict[str, Any]:
+        """As of every entry; what is said of regions only where there are some."""
+        found = super().content(shareable=shareable)
+        return {k: v for k, v in found.items() if v is not None}
 
 
 class SourceEntry(Entry):

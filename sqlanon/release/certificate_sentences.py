@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlanon.domain import Mode
+from sqlanon.domain import Mode, Recoding
 from sqlanon.release.certificate import (
     ColumnEntry,
     Document,
@@ -213,6 +213,16 @@ def _known_besides(document: Document) -> Iterator[str]:
         yield (
             f"Over all released columns together, {share} of the rows are unique: whoever knows "
             "all of these columns of such a person finds the row."
+        )
+    if document.scheme.accept is not None:
+        yield (
+            "The labels run from the lowest to the highest value of their group, and these are "
+            f"values of single people; accepted: {document.scheme.accept}"
+        )
+    if document.scheme.recoding is not Recoding.GLOBAL:
+        yield (
+            "Groups are cut as far as the requirements allow, which says something about the "
+            "people in those that were not cut further (Cohen 2022, downcoding)."
         )
     for finding in document.findings:
         words = FINDINGS.get(finding.kind, f"was found to be {finding.kind}")

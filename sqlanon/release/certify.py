@@ -184,7 +184,7 @@ def certify(
     audit = facts.audited
     suppression = _suppression(order, source, facts, suppressed)
     losses, wish = column_losses(order, facts, source.rows), order.preference
-    recoding = Recoding.GLOBAL if order.tree is None else Recoding.MULTIDIMENSIONAL
+    recoding = Recoding.GLOBAL if order.labels is None else Recoding.MULTIDIMENSIONAL
     header = header_of(order, audit.k, guarded=plan.guarded)
     given = replace(shown(order), header=tuple(header))
     given = with_named_lists(given, guarded=plan.guarded)
@@ -206,7 +206,12 @@ def certify(
                 "python": platform.python_version(),
             },
             policy=PolicyEntry(fingerprint=order.policy, origin=order.policy_origin),
-            scheme=SchemeEntry(fingerprint=order.scheme, recoding=recoding),
+            scheme=SchemeEntry(
+                fingerprint=order.scheme,
+                recoding=recoding,
+                label_kind=order.labels,
+                accept=order.tight,
+            ),
             source=SourceEntry(rows=source.rows, people=source.people, name=order.name),
             columns=tuple(_columns(order, facts, losses)),
             privacy=privacy_entry(

@@ -95,7 +95,7 @@ def compile_classes(recipe: Order, *, guarded: bool = False) -> exp.Query:
 
 def compile_uncovered(recipe: Order, name: str) -> exp.Query:
     """Lists the values of one generalized column that belong to no group, most rows first."""
-    return _Compilation(recipe, False, False, False).uncovered(name)
+    return _Compilation(recipe, False, False, False, by_column=True).uncovered(name)
 
 
 class _Compilation:
@@ -107,6 +107,8 @@ class _Compilation:
         guarded: bool,
         keep_subject: bool,
         unsuppressed: bool,
+        *,
+        by_column: bool = False,
     ) -> None:
         self._recipe = recipe
         self._is_guarded = guarded and not unsuppressed
@@ -116,7 +118,7 @@ class _Compilation:
         self._names = Names(*relations)
         self._tree = None
         if recipe.tree is not None:
-            self._tree = TreeSql(recipe, recipe.tree, self._names)
+            self._tree = TreeSql(recipe, recipe.tree, self._names, by_column)
         self._written = [(item, self._write(item)) for item in recipe.items]
         self._steps: list[exp.CTE] = []
         self._subject: str | None = None
@@ -135,7 +137,8 @@ class _Compilation:
         else:
             select = self._suppressed_by_classes(context, lists)
         subject = self._subject if self._keep_subject else None
-        return Compiled(with_lists(select, lists, self._steps), self._counts(), subject)
+        counts = _Compilation(self._recipe, False, False, False, by_column=True).counts()
+        return Compiled(with_lists(select, lists, self._steps), counts, subject)
 
     def _write(self, item: Item) -> Written:
         if isinstance(item, Generalized):
@@ -299,7 +302,7 @@ class _Compilation:
             if isinstance(item, Generalized) and item.name == name
         )
         covered = _covered(as_sql)
-        context, lists = read_from(self._recipe.source, self._columns, [covered])
+        context, lists = read_from(self._boxed(), self._columns, [covered])
         select = query(
             "release/uncovered_values.sql",
             column=cell(name),
@@ -307,9 +310,17 @@ class _Compilation:
             most=MOST_LISTED,
             **context,
         )
-        return with_lists(select, lists)
+        return with_lists(select, lists, self._steps)
 
-    def _counts(self) -> exp.Query:
+    def _boxed(self) -> exp.Expr:
+        """The source; if rows may lie outside the box of their region, with these regions."""
+        relation = self._recipe.source
+        if self._tree is not None and self._tree.tree.has_boxes:
+            self._steps, relation = self._tree.steps(relation)
+        return relation
+
+    def counts(self) -> exp.Query:
+        """Counts the source, and by column what belongs to no group."""
         covered = [
             (item.name, _covered(as_sql))
             for item, as_sql in self._written
@@ -317,7 +328,7 @@ class _Compilation:
         ]
         names, subject = [name for name, _ in covered], self._recipe.subject
         conditions = [condition for _, condition in covered]
-        context, lists = read_from(self._recipe.source, self._columns, conditions)
+        context, lists = read_from(self._boxed(), self._columns, conditions)
         select = query(
             "release/source_counts.sql",
             columns={each: unlike(each, names) for each in ("n_rows", "n_people")},
@@ -325,7 +336,7 @@ class _Compilation:
             generalized=covered,
             **context,
         )
-        return with_lists(select, lists)
+        return with_lists(select, lists, self._steps)
 
 
 def _is_unordered(item: Item) -> bool:

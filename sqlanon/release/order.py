@@ -25,6 +25,7 @@ from sqlanon.domain import (
     CutTree,
     Generalized,
     Hierarchy,
+    Labels,
     Mode,
     RowOrder,
     Scheme,
@@ -36,6 +37,7 @@ from sqlanon.errors import CompileError, PolicyError, PublishError, Verification
 from sqlanon.metrics import Preference
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.privacy import Model
+from sqlanon.search import labels_of
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ class Order:
     loaded       the tables that hold the lists of columns, by column, where a list is too long
                  for the text of a statement
     tree         the cut tree that generalizes the columns whose items have runs
+    labels       what is released of its regions; None without a tree
+    tight        why tight labels are accepted; None where labels are others
     connection   how the released rows are read later: an address, or the connection of the
                  caller; None where only this engine has them
     """
@@ -161,6 +165,8 @@ class Order:
     standard: bool = False
     loaded: Mapping[str, exp.Table] = field(default_factory=dict)
     tree: CutTree | None = None
+    labels: Labels | None = None
+    tight: str | None = None
     connection: Any = None
 
     def __post_init__(self) -> None:
@@ -361,8 +367,15 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
     partitions = scheme.by_name
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     models = models_of(policy, source)
+    labels = labels_of(scheme)
     if scheme.tree is not None:
         refuse_with_tree(policy)
+    if labels is Labels.TIGHT and section.search.accept is None:
+        raise CompileError(
+            f"{policy.origin}: the scheme has tight labels, whose ends are values of single "
+            "people; say in the policy why that is accepted, with `labels: tight` and "
+            '`accept: "reason"` under search, or search for region or snapped labels'
+        )
     population, notes = None, list[str]()
     if any(model.needs_population for model in models):
         population = population_source(policy, source)
@@ -389,6 +402,8 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
         scheme=scheme.fingerprint,
         standard=not source.engine.can.asof_join,
         tree=scheme.cut_tree,
+        labels=labels,
+        tight=section.search.accept if labels is Labels.TIGHT else None,
     )
 
 

@@ -3,6 +3,9 @@
 A small tree is one nested CASE over the values, which a reader follows from the top. A larger one
 is a list of splits that is joined once per level. Either way a list of regions has what is
 released, so that every row of the source, also one that joined it later, has one region.
+
+Where less than the whole region is released, that list has the ends of the box too, and a row
+outside the box of its region finds nothing there: it is not covered.
 """
 
 from __future__ import annotations
@@ -85,11 +88,16 @@ class _Placed(Generalized):
 
 @dataclass(frozen=True)
 class TreeSql:
-    """The cut tree of an order, in a statement whose names are `names`."""
+    """The cut tree of an order, in a statement whose names are `names`.
+
+    With `by_column` a row outside its box finds its region all the same, so that each column says
+    whether it is outside.
+    """
 
     order: Order
     tree: CutTree
     names: Names
+    by_column: bool = False
 
     @cached_property
     def items(self) -> dict[int, Generalized]:
@@ -100,23 +108,67 @@ class TreeSql:
     @cached_property
     def written(self) -> dict[str, Written]:
         """By column what is released for it, read from the list of regions."""
-        return {item.name: self._written(item) for item in self.items.values()}
+        return {item.name: self._written(j, item) for j, item in self.items.items()}
 
-    def _written(self, item: Generalized) -> Written:
+    def _written(self, j: int, item: Generalized) -> Written:
         digits = decimal_digits(item)
         outputs = []
+        found = of(self._regions.name, "region") if self.tree.has_boxes else cell(self._region)
         for name in item.released_names:
             output: exp.Expr = of(self._regions.name, name)
-            if item.output is Output.LABEL and self._uncovered:
-                lost = exp.If(
-                    this=is_null(cell(self._region)), true=exp.Literal.string(NOT_IN_SCHEME)
-                )
+            if item.output is Output.LABEL and (self.tree.has_boxes or self._uncovered):
+                lost = exp.If(this=is_null(found), true=exp.Literal.string(NOT_IN_SCHEME))
                 output = exp.Case(ifs=[lost], default=output)
             if digits:
                 decimal = exp.DataType.build(f"DECIMAL({digits[0]}, {digits[1]})")
                 output = exp.cast(output, decimal)
             outputs.append(output)
-        return Written(tuple(outputs), in_any_group(item), self._regions)
+        return Written(tuple(outputs), self._covered(j, item), self._regions)
+
+    def _covered(self, j: int, item: Generalized) -> exp.Expr | None:
+        """Whether the value belongs to a group, and lies in the box of the row's region."""
+        covered = in_any_group(item)
+        if not self.tree.has_boxes:
+            return covered
+        if not self.by_column:  # the list of regions has the row, or has it not
+            is_first = j == next(iter(self.items))
+            return is_not_null(of(self._regions.name, "region")) if is_first else None
+        inside = exp.and_(*self._within(self._regions.name, j))
+        inside = exp.or_(is_null(cell(self._region)), inside)
+        return inside if covered is None else exp.and_(covered, inside)
+
+    def _within(self, regions: str, j: int) -> Iterator[exp.Expr]:
+        """What holds where the place of a row's value is in the box that the list has."""
+        first, after = (of(regions, name) for name in self._ends[j])
+        yield cell(self._places[j]) >= first
+        yield cell(self._places[j]) < after
+
+    @cached_property
+    def _places(self) -> dict[int, str]:
+        """By column the name of the place of its value in the order of the column."""
+        taken, places = [*self._carried, self._region], dict[int, str]()
+        for j, item in self.items.items():
+            places[j] = unlike(f"place_of_{item.name}", taken)
+            taken.append(places[j])
+        return places
+
+    @cached_property
+    def _ends(self) -> dict[int, tuple[str, str]]:
+        """By column the names of the ends of its boxes in the list of regions."""
+        taken, ends = ["region", *self.order.released_names], dict[int, tuple[str, str]]()
+        for j, item in self.items.items() if self.tree.has_boxes else ():
+            ends[j] = unlike(f"{item.name}_from", taken), unlike(f"{item.name}_below", taken)
+            taken += ends[j]
+        return ends
+
+    @cached_property
+    def _starts(self) -> dict[int, dict[int, int]]:
+        """By column and atom the number of the group that begins there, or that would."""
+        return {
+            j: {start: n for n, (start, _) in enumerate(item.runs)}
+            | {item.column.size: len(item.runs)}
+            for j, item in self.items.items()
+        }
 
     @cached_property
     def _uncovered(self) -> list[exp.Expr]:
@@ -139,25 +191,37 @@ class TreeSql:
 
     @cached_property
     def _regions(self) -> TreeList:
-        """What is released in every region."""
+        """What is released in every region, found by the region, and by the box in it."""
+        regions = self._list_of_regions
+        if self.by_column or not self.tree.has_boxes:
+            return regions
+        ends = (each for j in self._ends for each in self._within(regions.name, j))
+        return replace(regions, condition=exp.and_(regions.condition, *ends))
+
+    @cached_property
+    def _list_of_regions(self) -> TreeList:
         nodes, numbers = self.tree.regions.node.tolist(), self.tree.group_of_region.tolist()
-        items = self.items.items()
+        items, item_runs = self.items.items(), self.tree.groups
+        starts = self._starts
         rows = tuple(
-            (node, *(each for j, item in items for each in item.cells[number[j]]))
+            (
+                node,
+                *(each for j, item in items for each in item.cells[number[j]]),
+                *(starts[j][end] for j in self._ends for end in item_runs[j][number[j]]),
+            )
             for node, number in zip(nodes, numbers, strict=True)
         )
-        names = tuple(name for _, item in items for name in item.released_names)
+        names = [name for _, item in items for name in item.released_names]
+        names += [name for ends in self._ends.values() for name in ends]
         table = self.names.free(REGIONS)
-        condition = exp.EQ(this=cell(self._region), expression=of(table, "region"))
+        condition: exp.Expr = exp.EQ(this=cell(self._region), expression=of(table, "region"))
         loaded = self.order.loaded.get(REGIONS)
-        return TreeList(self._some, table, ("region",), names, rows, condition, table=loaded)
+        return TreeList(self._some, table, ("region",), tuple(names), rows, condition, table=loaded)
 
     @cached_property
     def _splits(self) -> TreeList:
         """By node the column that parts it, the place of its cut, and where rows go on."""
-        tree, starts = self.tree, {}
-        for j, item in self.items.items():
-            starts[j] = {start: n for n, (start, _) in enumerate(item.partition.runs)}
+        tree, starts = self.tree, self._starts
         columns = (tree.node, tree.column, tree.at, tree.first, tree.second)
         rows = tuple(
             (node, j, starts[j][at], first, second)
@@ -178,11 +242,13 @@ class TreeSql:
         """The lists that may be loaded as tables, by what they are called there."""
         if self.is_read:
             return ((REGIONS, self._regions),)
-        return ((REGIONS, self._regions), (SPLITS, self._splits))
+        return ((REGIONS, self._regions), *([(SPLITS, self._splits)] * (len(self.tree.node) > 0)))
 
     @cached_property
     def is_read(self) -> bool:
         """Whether the tree is small enough for a CASE that a reader can follow."""
+        if self.tree.has_boxes:
+            return False
         forms = {item.form for item in self.items.values()}
         lists = max(
             (0 if item.by_intervals else item.column.size for item in self.items.values()),
@@ -267,11 +333,8 @@ class TreeSql:
         return exp.Not(this=others)
 
     def _levels(self, relation: exp.Expr) -> Iterator[tuple[str, exp.Select, str]]:
-        taken = [*self._carried, self._region]
-        places, columns = dict[int, str](), dict[int, Written]()
+        places, columns = self._places, dict[int, Written]()
         for j, item in self.items.items():
-            places[j] = unlike(f"place_of_{item.name}", taken)
-            taken.append(places[j])
             columns[j] = _place(item, self.order, self.names.free(f"{item.name}_places"))
         outputs = {places[j]: each.outputs[0] for j, each in columns.items()}
         root = self._inside(exp.cast(exp.Literal.number(1), "bigint"))
@@ -284,7 +347,9 @@ class TreeSql:
             columns={"region": self._region},
             **context,
         )
-        placed.set("with_", exp.With(expressions=[*map(list_cte, lists), list_cte(self._splits)]))
+        lists += [self._splits] if len(self.tree.node) else []
+        if lists:
+            placed.set("with_", exp.With(expressions=[*map(list_cte, lists)]))
         name = self.names.free("placed")
         yield name, placed, "every row at node 1, with the places of its values"
         names = [*self._carried, *places.values()]

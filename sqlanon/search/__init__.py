@@ -8,7 +8,7 @@ from sqlanon.search.genitor import genitor
 from sqlanon.search.lattice.exact import exhaustive, front, optimal
 from sqlanon.search.lattice.poka import poka
 from sqlanon.search.method import MANY, METHODS, Method, register
-from sqlanon.search.multidimensional import cut_tree
+from sqlanon.search.multidimensional import TreeSettings, cut_tree, labels_of, uncut
 from sqlanon.search.nsga2 import nsga2
 from sqlanon.search.outcome import (
     UNREPEATABLE,

@@ -9,12 +9,15 @@ observed values next to a line; declare a range to release lines that are known 
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from pydantic.dataclasses import dataclass
 
 from sqlanon.domain import (
     Column,
@@ -23,14 +26,34 @@ from sqlanon.domain import (
     Histogram,
     IntervalDomain,
     Ints,
-    Partition,
+    Labels,
     Scheme,
     Value,
+    refined_partitions,
 )
 from sqlanon.errors import SearchError
-from sqlanon.evaluate import BestCuts, CutColumn, Demands
+from sqlanon.evaluate import BestCuts, Care, CutColumn, Demands
+from sqlanon.keys import about
 from sqlanon.privacy import Model
+from sqlanon.search.method import SETTINGS
 from sqlanon.search.outcome import Progress, Watch
+
+EFFORTS = {
+    "fast": Care(shortlist=0, lookahead=1),
+    "default": Care(),
+    "thorough": Care(shortlist=16, lookahead=8, within=sys.maxsize),
+}
+
+
+@dataclass(frozen=True, config=SETTINGS)
+class TreeSettings:
+    """What a policy may set of the search for a cut tree."""
+
+    effort: Annotated[
+        Literal["fast", "default", "thorough"],
+        about("How carefully cuts are chosen: by one column, by all, or with the next cuts too."),
+    ] = "default"
+
 
 MOST_FORCED = 10_000
 """So many regions at most may follow from the max_level of the columns alone."""
@@ -45,6 +68,8 @@ def cut_tree(
     hierarchies: Mapping[str, Hierarchy],
     watch: Watch,
     *,
+    labels: Labels = Labels.REGION,
+    effort: str = "default",
     by_weight: bool = True,
     workers: int | None = None,
 ) -> tuple[Scheme, int]:
@@ -58,13 +83,15 @@ def cut_tree(
     _refuse_forced(columns)
     cut_columns = [
         CutColumn(
-            line_starts(column),
+            starts_of(column, labels),
             tuple(cut + 1 for cut in column.coarsest.cuts),
             column.weight if by_weight else 1.0,
         )
         for column in columns
     ]
-    best = BestCuts(histogram, cut_columns, Demands(tuple(models), k, hierarchies), workers)
+    demands, boxed = Demands(tuple(models), k, hierarchies), labels is not Labels.REGION
+    care = EFFORTS[effort]
+    best = BestCuts(histogram, cut_columns, demands, workers, boxed=boxed, care=care)
     try:
         tree = best.tree(lambda nodes: not watch.step(Progress(evaluations=nodes)))
     finally:
@@ -74,12 +101,7 @@ def cut_tree(
 
 def scheme_of(columns: Sequence[Column], tree: CutTree) -> Scheme:
     """The scheme of a tree; a column that it does not cut is one group."""
-    cut = tree.cut_columns
-    partitions = [
-        tree.refined(j) if j in cut else Partition.whole(column.size)
-        for j, column in enumerate(columns)
-    ]
-    return Scheme(tuple(columns), tuple(partitions), tree=tree)
+    return Scheme(tuple(columns), refined_partitions(tree, columns), tree=tree)
 
 
 def _refuse_forced(columns: Collection[Column]) -> None:
@@ -112,7 +134,36 @@ def _refuse(histogram: Histogram, models: Sequence[Model]) -> None:
 
 def line_starts(column: Column) -> Ints:
     """The atoms at which a region may begin, and 0, ascending."""
-    cuts = [p + 1 for p in _cuts(column)]
+    return _starts(column, _cuts(column))
+
+
+def atom_starts(column: Column) -> Ints:
+    """The same where regions may begin anywhere that `min_level` allows."""
+    return _starts(column, column.finest.cuts)
+
+
+def starts_of(column: Column, labels: Labels) -> Ints:
+    """The atoms at which a region may begin in a search for such labels."""
+    return atom_starts(column) if labels is Labels.TIGHT else line_starts(column)
+
+
+def labels_of(scheme: Scheme) -> Labels | None:
+    """What a scheme releases of the regions of its tree; None without a tree.
+
+    Boxes whose ends all lie on lines are snapped, whoever made them.
+    """
+    tree = scheme.tree
+    if tree is None or not tree.has_boxes:
+        return None if tree is None else Labels.REGION
+    snapped = all(
+        np.isin(np.array(tree.groups[j]), [*line_starts(column), column.size]).all()
+        for j, column in enumerate(scheme.columns)
+    )
+    return Labels.SNAPPED if snapped else Labels.TIGHT
+
+
+def _starts(column: Column, positions: Sequence[int]) -> Ints:
+    cuts = [p + 1 for p in positions]
     if column.domain.has_null and column.domain.width:
         cuts.append(column.domain.width)
     return np.array(sorted({0, *cuts}), dtype=np.int64)
@@ -166,3 +217,55 @@ def _steps(first: Value, least: Decimal) -> list[Decimal]:
         for digit in (1, 2, 5)
     ]
     return [step for step in steps if step >= least]
+
+
+class Uncut(NamedTuple):
+    """Regions that stayed whole.
+
+    A tree is cut as far as its requirements allow. So a region that k alone would have cut shows
+    that a privacy model forbade it, which says something about the sensitive values in it.
+
+    large    those of 2k people or more
+    by_k     those of them that a search for k alone would have cut
+    regions  all regions with people
+    """
+
+    large: int
+    by_k: int
+    regions: int
+
+
+def uncut(histogram: Histogram, tree: CutTree, labels: Labels, k: int) -> Uncut | None:
+    """Counts the regions that stayed whole; None where people cannot be added up."""
+    tally = histogram.tally
+    if tally.has_movers:
+        return None
+    region = tree.region_of(tally.codes)
+    people = np.bincount(region, tally.people, len(tree.regions.node)).astype(np.int64)
+    allowed = np.zeros(len(people), dtype=bool)
+    for j, column in enumerate(histogram.space.columns):
+        starts = starts_of(column, labels)
+        segment = np.searchsorted(starts, tally.codes[:, j], side="right") - 1
+        allowed |= _cut_by_k(region, segment, len(starts), tally.people, people, column, k)
+    return Uncut(int((people >= 2 * k).sum()), int(allowed.sum()), int((people > 0).sum()))
+
+
+def _cut_by_k(
+    region: Ints, segment: Ints, segments: int, counted: Ints, people: Ints, column: Column, k: int
+) -> npt.NDArray[np.bool_]:
+    """The regions in which a cut between two segments leaves k people on both sides."""
+    parts, inverse = np.unique(region * segments + segment, return_inverse=True)
+    size = np.bincount(inverse.reshape(-1), counted, len(parts)).astype(np.int64)
+    of, at = np.divmod(parts, segments)
+    first = np.searchsorted(of, of)  # where the segments of the region begin
+    total = np.cumsum(size)
+    before = total - (total - size)[first]
+    fits = (before >= k) & (people[of] - before >= k)
+    if column.domain.has_null and column.domain.width:
+        # As long as a region has NULL and values, it is cut between these or not at all.
+        last = np.searchsorted(of, of, side="right") - 1
+        is_mixed = (at[last] == segments - 1) & (first < last)
+        fits &= ~is_mixed | (np.arange(len(parts)) == last - 1)
+    found = np.zeros(len(people), dtype=bool)
+    found[of[fits]] = True
+    return found

@@ -15,6 +15,7 @@ from sqlanon.errors import UtilityError
 from sqlanon.policy import Others, Policy, Role
 from sqlanon.release import Order, item_of, order_of
 from sqlanon.search import Solution
+from sqlanon.utility.inference import Guesses, inference
 from sqlanon.utility.own_queries import Answer, Number, answer, statements_in
 from sqlanon.utility.prediction import MISSING, MODELS, Accuracy, Labelled, accuracy, is_available
 from sqlanon.utility.reconstruction import reconstruction
@@ -38,6 +39,7 @@ class Utility:
     marked    rows of the release with the marker
     feasible  whether the policy would let the scheme be released; None without requirements
     shortfalls  the policy's requirements that the scheme violates, one sentence each
+    guesses   how well each column can be guessed from all others with the release
     """
 
     rows: int
@@ -49,6 +51,7 @@ class Utility:
     accuracy: Accuracy | None = None
     notes: tuple[str, ...] = ()
     shortfalls: tuple[str, ...] = ()
+    guesses: tuple[Guesses, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """A document for JSON."""
@@ -60,6 +63,7 @@ class Utility:
             "workload": self.workload.to_dict(),
             "queries": [answer.to_dict() for answer in self.queries],
             "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
+            "guesses": [each.to_dict() for each in self.guesses],
             "notes": list(self.notes),
         }
 
@@ -78,7 +82,7 @@ class Utility:
         )
 
     def tables(self) -> list[Table]:
-        """The tables to show: random queries, own queries and accuracy, as far as present."""
+        """The tables to show: random queries, own queries, accuracy and guesses, if present."""
         workload = self.workload
         asked = f"{workload.queries:,} random counts"
         found: list[Table] = [
@@ -93,6 +97,9 @@ class Utility:
             found.append([("query", "source", "release", "relative error"), *self._answers()])
         if self.accuracy is not None:
             found.append(_of_accuracy(self.accuracy))
+        if self.guesses:
+            titles = ("guessing from the others", "base rate", "guess", "one has 80 %", "certain")
+            found.append([titles, *map(_of_guesses, self.guesses)])
         return found
 
     def _answers(self) -> list[tuple[str, ...]]:
@@ -132,6 +139,11 @@ class Utility:
             parts.append(f"<table><tr>{titles}</tr>{rows}</table>")
         said = [self.summary(), *self.notes]
         return "".join([*parts, *(f"<p>{html.escape(text)}</p>" for text in said)])
+
+
+def _of_guesses(found: Guesses) -> tuple[str, ...]:
+    shares = (found.base, found.best, found.mostly, found.certain)
+    return (found.column, *map(format_share, shares))
 
 
 def _of_accuracy(found: Accuracy) -> Table:
@@ -221,6 +233,8 @@ class Assessment:
         self.tell("random queries")
         counts = workload(histogram, classes, self._queries, self._seed, self._tell_queries)
         answers = self._answers(recipe, guarded)
+        self.tell("guesses")
+        guesses = inference(histogram, classes, self._seed)
         predicted, notes = self._accuracy(histogram, classes)
         if short:
             notes.append("the scheme does not hold what the policy requires")
@@ -234,6 +248,7 @@ class Assessment:
             accuracy=predicted,
             notes=tuple(notes),
             shortfalls=short,
+            guesses=guesses,
         )
 
     def _tell_queries(self, done: int) -> None:

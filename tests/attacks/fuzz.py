@@ -10,8 +10,9 @@ anything but an error of sqlanon's own was raised.
 The control recounts the same releases with every bound tightened by `--tighten`: each model must
 then be seen violated, or the oracle would see nothing.
 
-With `--trees` every search is for a cut tree (recoding multidimensional), with policies changed
-where they ask for what that refuses: views, top labels and populations.
+With `--trees` every search is for a cut tree (recoding multidimensional) with region, snapped or
+tight labels, with policies changed where they ask for what that refuses: views, top labels and
+populations.
 """
 
 from __future__ import annotations
@@ -186,7 +187,11 @@ def case(seed: int, *, trees: bool) -> Drawn:
     if not trees:
         return drawn
     policy, publish = drawn.policy, drawn.policy["publish"]
-    policy["search"] = {"recoding": "multidimensional"}
+    labels = ("region", "snapped", "tight")[seed % 3]
+    effort = ("default", "default", "fast", "thorough")[seed % 4]
+    policy["search"] = {"recoding": "multidimensional", "labels": labels, "effort": effort}
+    if labels == "tight":
+        policy["search"]["accept"] = "an attack"
     policy["privacy"].pop("k_map", None)
     policy.pop("population", None)
     if publish.get("unseen") == "top":

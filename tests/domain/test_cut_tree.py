@@ -117,7 +117,7 @@ def test_skewed_trees_of_many_levels() -> None:
         ({"tree": {"1": ["education", "in", "10th", 2, 3]}}, "in needs a list of values"),
         ({"tree": {"1": ["education", "in", ["12th"], 2, 3]}}, "'12th' is not in the domain"),
         ({"tree": {"1": ["education", "in", ["11th"], 2, 3]}}, "do not stand at one end"),
-        ({"tree": {"1": ["education", "in", ["10th"], 2, 3]}}, "NULL shares a group"),
+        ({"tree": {"1": ["education", "in", ["10th"], 2, 3]}}, "some values and NULL"),
         (
             {
                 "tree": {
@@ -149,3 +149,78 @@ def test_max_level_holds_for_every_region() -> None:
     tree = {"1": ["age", "<", 25, 2, 3], "2": ["sex", "in", ["f"], 4, 5]}
     with pytest.raises(SchemeError, match="'sex': a region is above level 0, which max_level"):
         from_document(document(tree=tree, columns={}), limited, "s.json")
+
+
+BOXES: dict[str, Any] = {
+    "4": {"age": [20, 21], "education": [None]},
+    "5": {"age": [23, 25], "education": ["Masters"]},
+    "7": {"age": [28, None]},
+    "8": {"age": [26, 28], "education": ["11th"]},
+}
+"""Of the regions of SPLITS: node 4 has ages 20 and 21, node 5 22 to 24, node 8 25 and above."""
+
+
+def test_boxes_are_read_and_written_back() -> None:
+    scheme = read(boxes=BOXES)
+    tree = scheme.tree
+    assert tree is not None
+    assert to_document(scheme)["boxes"] == BOXES
+    assert scheme.labels("age") == ("[20, 21)", "[23, 25)", "[25, 30]", "[26, 28)", "[28, 30]")
+    assert scheme.fingerprint != read().fingerprint
+    assert read(boxes={}).fingerprint == read().fingerprint
+    whole = {"4": {"age": [20, 22]}}  # a box that is its region
+    assert "boxes" not in to_document(read(boxes=whole))
+    assert read(boxes=whole).fingerprint == read().fingerprint
+
+
+def test_tuples_outside_their_box() -> None:
+    """By hand: age 21 is beyond the box of node 4, and so is every education but NULL."""
+    tree = read(boxes=BOXES).tree
+    assert tree is not None
+    codes = np.array([[0, 4, 0], [1, 4, 0], [0, 1, 1], [2, 0, 0], [6, 1, 0], [5, 0, 0]])
+    assert tree.outside(codes).tolist() == [
+        [False, False, False],
+        [True, False, False],
+        [False, True, False],
+        [True, True, False],
+        [False, False, False],
+        [True, True, False],
+    ]
+
+
+def test_a_box_may_narrow_a_column_that_no_split_parts() -> None:
+    """The partition has the groups that nothing parts: sex is whole, education is f and NULL."""
+    tree = {"1": ["age", "<", 25, 2, 3]}
+    scheme = read(tree=tree, columns={}, boxes={"2": {"education": ["11th", "Bachelors"]}})
+    assert scheme.tree is not None
+    assert scheme.tree.cut_names == ("age", "education")
+    assert scheme["education"].runs == ((0, 1), (1, 3), (3, 4), (4, 5))
+
+
+@pytest.mark.parametrize(
+    ("boxes", "words"),
+    [
+        ([], "boxes: expected boxes by node"),
+        ({"4": [20, 21]}, "boxes: expected boxes by node"),
+        ({"2": {"age": [20, 21]}}, "boxes: node 2 is no region of the tree"),
+        ({"4": {"aeg": [20, 21]}}, "boxes: node 4: 'aeg' is no quasi-identifier"),
+        ({"4": {"age": [20]}}, "node 4: [20] is no box of 'age'; expected [first, after the last]"),
+        ({"4": {"age": [19, 21]}}, "node 4: 19 is not in the domain of 'age'"),
+        ({"4": {"age": [20, 25]}}, "node 4: the box has no values of 'age', or some that its"),
+        ({"4": {"age": [21, 21]}}, "node 4: the box has no values of 'age', or some that its"),
+        ({"4": {"education": []}}, "node 4: [] is no box of 'education'; expected a list of"),
+        ({"4": {"education": ["10th", "Masters"]}}, "are no neighbours in the order of the column"),
+        ({"4": {"sex": ["f"]}}, "column 'sex' has a partition, and the tree cuts it too"),
+    ],
+)
+def test_refusals_of_boxes_name_the_node(boxes: Any, words: str) -> None:
+    with pytest.raises(SchemeError) as refused:
+        read(boxes=boxes)
+    assert str(refused.value).startswith("s.json: ")
+    assert words in str(refused.value)
+
+
+def test_boxes_need_a_tree() -> None:
+    plain = {"recoding": "global", "columns": {}, "boxes": {}}
+    with pytest.raises(SchemeError, match="boxes go with a tree, and the scheme has none"):
+        from_document(plain, COLUMNS, "s.json")

@@ -13,7 +13,7 @@ from tree_oracle import greedy_regions, node_of, nwp, sizes
 
 import sqlanon
 from sqlanon.domain import Histogram
-from sqlanon.evaluate import BestCuts, CutColumn, Demands
+from sqlanon.evaluate import BestCuts, Care, CutColumn, Demands
 
 AGES = list(range(20, 30))
 EDUCATION = ["10th", "11th", "Bachelors", "Masters"]
@@ -100,7 +100,7 @@ def test_the_search_makes_the_cuts_that_a_search_of_all_cuts_makes(seed: int) ->
     histogram = counted(frame, **{name: {"role": "quasi"} for name in "abc"})
     starts = [sorted({0, *rng.sample(range(1, width), 3)}) for width in widths]
     columns = [CutColumn(np.array(each)) for each in starts]
-    best = BestCuts(histogram, columns, Demands(below=k))
+    best = BestCuts(histogram, columns, Demands(below=k), care=Care(lookahead=1))
     tree = best.tree()
     best.close()
     _, low, high = tree.regions

@@ -106,3 +106,73 @@ def greedy_regions(
         low, high = box[j]
         waiting += [(*box[:j], (low, at), *box[j + 1 :]), (*box[:j], (at, high), *box[j + 1 :])]
     return found
+
+
+Box = tuple[tuple[int, int], ...]
+
+
+def box_around(
+    rows: Sequence[Tuple], starts: Sequence[Sequence[int]], widths: Sequence[int]
+) -> Box:
+    """The smallest box around some rows whose ends are among `starts` or the ends of a column."""
+    ends = []
+    for j, width in enumerate(widths):
+        low = max(at for at in (0, *starts[j]) if at <= min(row[j] for row in rows))
+        high = min(at for at in (*starts[j], width) if at > max(row[j] for row in rows))
+        ends.append((low, high))
+    return tuple(ends)
+
+
+def loss_of_box(number: int, box: Box, widths: Sequence[int]) -> Fraction:
+    """What so many rows lose in a box, summed over the columns."""
+    shares = (Fraction(b - a - 1, max(w - 1, 1)) for (a, b), w in zip(box, widths, strict=True))
+    return number * sum(shares, Fraction(0))
+
+
+def _cuts(
+    inside: Sequence[Tuple], widths: Sequence[int], starts: Sequence[Sequence[int]], k: int
+) -> list[tuple[Fraction, list[Tuple], list[Tuple]]]:
+    """What every cut takes off the loss, and its sides, in the order of columns and places."""
+
+    def loss(rows: Sequence[Tuple]) -> Fraction:
+        return loss_of_box(len(rows), box_around(rows, starts, widths), widths)
+
+    found = []
+    for j in range(len(widths)):
+        for at in starts[j]:
+            one, other = [r for r in inside if r[j] < at], [r for r in inside if r[j] >= at]
+            if min(len(one), len(other)) >= k:
+                found.append((loss(inside) - loss(one) - loss(other), one, other))
+    return found
+
+
+def greedy_boxes(
+    rows: Sequence[Tuple],
+    widths: Sequence[int],
+    starts: Sequence[Sequence[int]],
+    k: int,
+    *,
+    ahead: bool = False,
+) -> Counter[Box]:
+    """The boxes, with their rows, that cutting ends with where each cut takes most off the loss.
+
+    With `ahead` a cut counts together with the best next cuts of its sides. Rows are tuples of
+    atoms without NULL. Of equal cuts it is the one that takes more off by itself, then that of the
+    first column, then the first.
+    """
+    waiting, found = [list(rows)], Counter[Box]()
+    while waiting:
+        inside = waiting.pop()
+        cuts = sorted(_cuts(inside, widths, starts, k), key=lambda cut: -cut[0])
+        if not cuts:
+            found[box_around(inside, starts, widths)] += len(inside)
+            continue
+
+        def gain(cut: tuple[Fraction, list[Tuple], list[Tuple]]) -> Fraction:
+            if not ahead:
+                return cut[0]
+            next_ = (max((c[0] for c in _cuts(s, widths, starts, k)), default=0) for s in cut[1:])
+            return cut[0] + sum(next_)
+
+        waiting += max(cuts, key=gain)[1:]
+    return found

@@ -229,7 +229,8 @@ def test_replace(people: duckdb.DuckDBPyConnection) -> None:
     [
         ({"method": "lattice"}, "goes with recoding global"),
         ({"patience": 3}, "goes with recoding global"),
-        ({"effort": "thorough"}, "goes with recoding global"),
+        ({"effort": "slow"}, "effort"),
+        ({"evaluations": 500}, "goes with recoding global"),
         ({"loss": "entropy"}, "is not a loss of recoding multidimensional; take nwp or glm"),
     ],
 )
@@ -246,3 +247,150 @@ def test_a_search_shows_loss_and_bias(people: duckdb.DuckDBPyConnection, run: Ru
     assert done.status == 0, done.err
     assert re.search(r"\bNWP +NECD\b", done.out)
     assert "entropy" not in done.out  # a further measure that was not asked for
+
+
+BOXES: dict[str, Any] = {"4": {"age": [20, 35]}, "10": {"town": ["Oslo"]}, "12": {"age": [40, 60]}}
+BOXED = TREE | {"boxes": BOXES}
+LABELS_OF_BOXES = LABELS | {
+    4: ("[20, 35)", "f", "*"),
+    10: ("[40, 60)", "*", "Oslo"),
+    12: ("[40, 60)", "f", "{Rome, Milan}"),
+}
+
+
+def in_box(node: int, row: tuple[Any, ...]) -> bool:
+    """By hand from BOXES."""
+    age, _, town = row
+    return {4: age < 35, 10: town == "Oslo", 12: age < 60}.get(node, True)
+
+
+def boxed(table: Rows) -> tuple[Rows, Rows]:
+    """The labels of the rows that lie in the box of their region, and the rows that do not."""
+    names, found, outside = ("age", "sex", "town"), [], []
+    for row in table:
+        node = node_of(dict(zip(names, row, strict=True)), SPLITS)
+        if in_box(node, row):
+            found.append(LABELS_OF_BOXES[node])
+        else:
+            outside.append(row)
+    return sorted(found, key=str), outside
+
+
+def test_rows_outside_the_box_of_their_region_are_withheld(
+    people: duckdb.DuckDBPyConnection,
+) -> None:
+    wanted, outside = boxed(rows())
+    with sqlanon.load(policy(publish={"unseen": "leave_out"}), connection=people) as anonymizer:
+        sql = anonymizer.sql(BOXED)
+        found = anonymizer.publish(BOXED)
+    assert_golden("tree/boxes", "\n".join(sql.splitlines()[2:]))  # without versions
+    assert released(people) == wanted
+    assert sorted(people.execute(sql).fetchall(), key=str) == wanted
+    assert found.left_out == len(outside) > 0
+    in_bergen = sum(town == "Bergen" and 40 <= age < 60 for age, _, town in outside)
+    assert found.unseen == {"age": len(outside) - in_bergen, "sex": 0, "town": in_bergen}
+    assert found.certificate.to_dict()["suppression"]["unseen"] == len(outside)
+
+
+def test_rows_outside_their_box_are_an_error_unless_the_policy_says_otherwise(
+    people: duckdb.DuckDBPyConnection,
+) -> None:
+    _, outside = boxed(rows())
+    with (
+        sqlanon.load(policy(), connection=people) as anonymizer,
+        pytest.raises(UncoveredValueError) as refused,
+    ):
+        anonymizer.publish(BOXED)
+    assert refused.value.values["town"] == ("Bergen",)
+    ages = {str(age) for age, _, town in outside if town != "Bergen" or not 40 <= age < 60}
+    assert set(refused.value.values["age"]) == ages
+    assert people.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
+
+
+def test_long_lists_of_boxes_are_loaded(
+    people: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "MOST_OF_TREE", 3)
+    with sqlanon.load(policy(publish={"unseen": "leave_out"}), connection=people) as anonymizer:
+        anonymizer.publish(BOXED)
+    assert released(people) == boxed(rows())[0]
+
+
+def test_bounds_of_boxes_and_values_of_no_group(people: duckdb.DuckDBPyConnection) -> None:
+    wanted = policy(publish={"unseen": "leave_out"})
+    wanted["columns"]["age"]["output"] = "bounds"
+    people.execute("INSERT INTO people VALUES (99, 'm', 'Paris')")
+    with sqlanon.load(wanted, connection=people) as anonymizer:
+        found = anonymizer.publish(BOXED)
+    ends = {(low, high) for low, high, *_ in released(people)}
+    assert ends == {(20, 35), (20, 40), (40, 60), (40, 80), (60, 80)}
+    assert found.left_out == len(boxed(rows())[1]) + 1
+
+
+def test_tight_labels_need_a_reason(people: duckdb.DuckDBPyConnection) -> None:
+    """Ages have lines at 20, 40 and 60, so that a box to 35 is tight, and one to 60 is snapped."""
+    ages = {"role": "quasi", "hierarchy": {"intervals": [20]}, "min_level": 0}
+    wanted = policy()
+    wanted["columns"]["age"] = ages
+    snapped = {key: BOXES[key] for key in ("10", "12")}
+    wanted["publish"]["unseen"] = "leave_out"
+    with sqlanon.load(wanted, connection=people) as anonymizer:
+        entry = anonymizer.publish(TREE | {"boxes": snapped}).certificate.to_dict()["scheme"]
+        assert (entry["label_kind"], entry.get("accept")) == ("snapped", None)
+        with pytest.raises(CompileError, match="tight labels, whose ends are values of single"):
+            anonymizer.publish(BOXED)
+    wanted["search"] = {"recoding": "multidimensional", "labels": "tight", "accept": "Ages known."}
+    with sqlanon.load(wanted, connection=people) as anonymizer:
+        document = anonymizer.publish(BOXED).certificate.to_dict()
+    assert document["scheme"]["label_kind"] == "tight"
+    assert document["scheme"]["accept"] == "Ages known."
+    remains = " ".join(document["words"]["protection"][0]["remains"])
+    assert "accepted: Ages known." in remains
+
+
+@pytest.mark.parametrize("labels", ["snapped", "tight"])
+def test_boxes_go_through_all_commands(tmp_path: Path, run: Run, labels: str) -> None:
+    """Searched, measured, printed, published, and checked against the certificate."""
+    lines = [",".join(str(cell or "") for cell in row) for row in rows()]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,town", *lines]) + "\n")
+    accept = {"accept": "a test"} if labels == "tight" else {}
+    wanted = policy(privacy={"k": 5}) | {
+        "source": {"file": "people.csv"},
+        "publish": {"file": "released.csv"},
+        "search": {"recoding": "multidimensional", "labels": labels, **accept},
+    }
+    (tmp_path / "policy.yml").write_text(json.dumps(wanted))
+    certificate = ("--certificate", "released.csv.certificate.json")
+    for command in (
+        ("search", "policy.yml", "--output", "result.json"),
+        ("choose", "result.json", "--output", "scheme.json"),
+        ("measure", "policy.yml", "--scheme", "scheme.json"),
+        ("sql", "policy.yml", "--scheme", "scheme.json"),
+        ("publish", "policy.yml", "--scheme", "scheme.json"),
+        ("utility", "policy.yml", "--scheme", "scheme.json"),
+        ("check", "released.csv", *certificate),
+    ):
+        done = run(*command)
+        assert done.status == 0, (command, done.out, done.err)
+    (found,) = json.loads((tmp_path / "result.json").read_text())["solutions"]
+    chosen = json.loads((tmp_path / "scheme.json").read_text())
+    document = json.loads((tmp_path / "released.csv.certificate.json").read_text())
+    assert chosen["boxes"] == found["boxes"] != {}
+    # Every edge of a declared range is a line, so that even tight labels end at lines here.
+    assert document["scheme"]["label_kind"] == "snapped"
+    assert document["scores"]["nwp"] == pytest.approx(found["nwp"])
+    assert document["scores"]["necd"] == pytest.approx(found["necd"])
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ({"labels": "tight"}, "say why that is accepted"),
+        ({"labels": "snapped", "accept": "so"}, "accept.*goes with labels: tight"),
+        ({"labels": "loose"}, "labels"),
+        ({"recoding": "global", "labels": "snapped"}, "goes with recoding multidimensional"),
+    ],
+)
+def test_labels_that_a_policy_cannot_have(section: dict[str, Any], words: str) -> None:
+    with pytest.raises(SqlanonError, match=words):
+        sqlanon.load(policy(search={"recoding": "multidimensional", **section}))

@@ -41,7 +41,8 @@ def test_json_is_the_document_of_python(run: Run, folder: Path) -> None:
     assert (done.status, done.err) == (0, "")
     document = json.loads(done.out)
     assert list(document) == [
-        "rows", "released", "marked", "feasible", "workload", "queries", "accuracy", "notes",
+        "rows", "released", "marked", "feasible", "workload", "queries", "accuracy",
+        "guesses", "notes",
     ]  # fmt: skip
     assert [query["sql"] for query in document["queries"]] == [
         "SELECT COUNT(*) FROM data", "SELECT 2",
