@@ -137,8 +137,10 @@ class _Compilation:
         else:
             select = self._suppressed_by_classes(context, lists)
         subject = self._subject if self._keep_subject else None
-        counts = _Compilation(self._recipe, False, False, False, by_column=True).counts()
-        return Compiled(with_lists(select, lists, self._steps), counts, subject)
+        by_column = self
+        if self._tree is not None:
+            by_column = _Compilation(self._recipe, False, False, False, by_column=True)
+        return Compiled(with_lists(select, lists, self._steps), by_column.counts(), subject)
 
     def _write(self, item: Item) -> Written:
         if isinstance(item, Generalized):

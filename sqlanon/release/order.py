@@ -367,7 +367,7 @@ def order_of(policy: Policy, source: Source, scheme: Scheme, dialect: str | None
     partitions = scheme.by_name
     items = [item_of(policy, info, partitions.get(info.name)) for info in source.columns]
     models = models_of(policy, source)
-    labels = labels_of(scheme)
+    labels = None if scheme.tree is None else labels_of(scheme)
     if scheme.tree is not None:
         refuse_with_tree(policy)
     if labels is Labels.TIGHT and section.search.accept is None:
