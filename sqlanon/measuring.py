@@ -87,6 +87,7 @@ class Measurer:
                 quasis,
                 subject=policy.section.subject,
                 facets=list(dict.fromkeys(name for name in facets if name is not None)),
+                memory=policy.section.memory,
             )
             if not self._needs_population:
                 return histogram

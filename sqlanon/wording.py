@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+ANNOUNCED = "sqlanon.progress"
+"""The logger of what a command is about to do; the command line shows it."""
+
 
 def counted(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 2,000 rows, 1 person, 3 people."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import io
+import logging
 import sys
 from importlib import import_module
 from typing import Any, TextIO
@@ -18,6 +19,7 @@ import sqlanon
 from sqlanon.cli.options import end
 from sqlanon.errors import SqlanonError
 from sqlanon.exit_status import INTERRUPTED, NOT_WRITTEN
+from sqlanon.wording import ANNOUNCED
 
 COMMANDS = {
     "check": "Audit a table: k, class sizes, sensitive values, re-identification risks",
@@ -39,6 +41,13 @@ EPILOG = (
     "4 the data hold values that a declared domain does not cover, 5 done, but standard output "
     "cannot be written."
 )
+
+
+class Announcer(logging.Handler):
+    """Writes what a command is about to do on the standard error of that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(record.getMessage(), err=True)
 
 
 class LazyGroup(click.Group):
@@ -75,9 +84,11 @@ def cli(verbose: bool) -> None:
     \b
     Try it on built-in data:  sqlanon demo
     """
+    progress = logging.getLogger(ANNOUNCED)
+    progress.disabled = False
+    progress.setLevel(logging.INFO)
+    progress.handlers = [] if verbose else [Announcer()]
     if verbose:
-        import logging
-
         logging.basicConfig(stream=sys.stderr, format="%(message)s")
         logging.getLogger("sqlanon").setLevel(logging.DEBUG)
 

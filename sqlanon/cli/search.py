@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -39,7 +40,7 @@ from sqlanon.errors import SearchError
 from sqlanon.files import RESULT, Used, refuse_to_replace
 from sqlanon.policy import SearchSection
 from sqlanon.search import METHODS, SearchResult
-from sqlanon.wording import counted
+from sqlanon.wording import ANNOUNCED, counted
 
 
 class WithSettings(click.Command):
@@ -156,6 +157,7 @@ def search(
             _refuse("--thorough", _with_setting("effort"), name)
         if seconds is None:
             seconds = section.seconds
+        logging.getLogger(ANNOUNCED).disabled = quiet
         if not quiet:
             for caution in anonymizer.cautions:
                 click.echo(f"note: {format_label(caution)}", err=True)

@@ -17,6 +17,7 @@ from pyarrow._compute import call_function
 from sqlglot import exp
 
 from sqlanon.counting.binding import Quasi
+from sqlanon.counting.expectation import say_expected
 from sqlanon.domain import (
     Codes,
     Column,
@@ -38,7 +39,7 @@ from sqlanon.domain import (
     sort_key,
     told_apart,
 )
-from sqlanon.engines import Kind, Source, folds_case, numbers_of
+from sqlanon.engines import Kind, Source, fetch_streamed, folds_case, numbers_of
 from sqlanon.errors import DomainError, EngineError, SubjectError, UncoveredValueError
 from sqlanon.render import render
 from sqlanon.wording import counted as amount
@@ -50,6 +51,7 @@ def count(
     *,
     subject: str | None = None,
     facets: Sequence[str] = (),
+    memory: str | None = None,
 ) -> Histogram:
     """Counts the atom tuples of a source, and each facet column together with them.
 
@@ -59,19 +61,26 @@ def count(
 
     Texts are compared exactly, as in a release and its verification. Only subjects follow the
     database's collation: those that it treats as equal are one person, so people are never
-    overcounted.
+    overcounted. A long answer of a server is coded in a temporary file, with up to `memory`.
     """
     if not quasis:
         raise DomainError("there is no quasi-identifier; give at least one column that role")
-    counter = Counter(source, quasis, facets)
+    counter = Counter(source, quasis, facets, memory)
     return counter.by_row() if subject is None else counter.by_subject(subject)
 
 
 class Counter:
     """Counts one source: `atoms` are the quasi-identifiers, `values` the facets."""
 
-    def __init__(self, source: Source, quasis: Sequence[Quasi], facets: Sequence[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        quasis: Sequence[Quasi],
+        facets: Sequence[str],
+        memory: str | None = None,
+    ) -> None:
         self.source = source
+        self.memory = memory
         self.quasis = quasis
         self.relation, self.n_rows = source.relation, _rows_of(source)
         if source.histogram is not None:
@@ -81,6 +90,8 @@ class Counter:
 
     def by_row(self) -> Histogram:
         values = {f"v{k}": value.expression for k, value in enumerate(self.values)}
+        sizes = {a.name: a.domain.size + 1 if a.domain else math.inf for a in self.atoms}
+        say_expected(self.source, sizes | {value.name: math.inf for value in self.values})
         table = self._fetch("count.sql", tuples=self._tuple | values)
         columns, codes, rows = self._encoded(table)
         tally = _tally(codes, rows)
@@ -173,7 +184,7 @@ class Counter:
             n_rows=self.n_rows,
             **context,
         )
-        table = self.source.engine.fetch(text)
+        table = fetch_streamed(self.source.engine, text, self.memory)
         if not len(table):
             raise EngineError(f"{self.source.name} has no rows; there is nothing to anonymize")
         return table
@@ -279,7 +290,7 @@ def _reordered(found: Domain, final: Domain) -> Codes:
 
 def _numbered(table: pa.Table) -> pa.Array:
     """The people who are in several tuples, in order."""
-    return table["mover"].unique().drop_null().sort()
+    return _distinct(table["mover"])[0].sort()
 
 
 def _tally(
@@ -289,7 +300,9 @@ def _tally(
         return Tally(codes, rows, rows, np.full(len(rows), -1, dtype=np.int32))
     from pyarrow.compute import index_in
 
-    mover = numbers_of(index_in(table["mover"], movers), null=-1).astype(np.int32)
+    found, indices = _distinct(table["mover"])
+    # Index -1 (NULL) picks the last entry.
+    mover = np.append(numbers_of(index_in(found, movers), null=-1), -1).astype(np.int32)[indices]
     return Tally(codes, rows, np.where(mover < 0, numbers_of(table["n_people"]), 0), mover)
 
 
@@ -385,17 +398,21 @@ def _encode_intervals(domain: IntervalDomain, fetched: pa.ChunkedArray) -> Encod
 
 def dictionary(counted: Counted, fetched: pa.ChunkedArray) -> tuple[list[Value], Codes]:
     """The distinct values of a column, and for each entry which one it is (-1 for NULL)."""
-    # Not pyarrow.compute.call_function, nor fetched.dictionary_encode(), which imports that module:
-    # it wraps every function of Arrow, 30 ms (python -X importtime), more than a small table takes.
-    array = call_function("dictionary_encode", [fetched]).combine_chunks()
-    indices = numbers_of(array.indices, null=-1).astype(np.int32)
+    found, indices = _distinct(fetched)
     try:
-        return [_value(v, counted.kind) for v in array.dictionary.to_pylist()], indices
+        return [_value(v, counted.kind) for v in found.to_pylist()], indices
     except (OverflowError, ValueError):  # infinity, years before 1 and after 9999
         raise DomainError(
             f"column {counted.name!r}: a {counted.kind} lies outside the years 1 to 9999; "
             "correct it, cast the column to text in the source query, or leave the row out"
         ) from None
+
+
+def _distinct(fetched: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
+    # Not pyarrow.compute.call_function, nor fetched.dictionary_encode(), which imports that module:
+    # it wraps every function of Arrow, 30 ms (python -X importtime), more than a small table takes.
+    array = call_function("dictionary_encode", [fetched]).combine_chunks()
+    return array.dictionary, numbers_of(array.indices, null=-1).astype(np.int32)
 
 
 def _value(raw: Any, kind: Kind) -> Value:

@@ -128,7 +128,7 @@ def population_of(
     others, subject = _named_population(policy, source)
     reaches = [_reach(policy, source.column(column.name), column) for column in space.columns]
     try:
-        return count_population(others, quasis, space, reaches, subject)
+        return count_population(others, quasis, space, reaches, subject, policy.section.memory)
     except SubjectError as error:
         where = f"{policy.origin}: population: {others.name}"
         raise SubjectError(f"{where}: {error}") from None
@@ -184,12 +184,13 @@ def count_population(
     space: Space,
     reaches: Sequence[Reach],
     subject: str | None = None,
+    memory: str | None = None,
 ) -> CountedPopulation:
     """Counts the people of a population by the places of their values among the groups of a space.
 
     `reaches` says which values the groups of each column match. People who match none are left out.
     """
-    counter = Counter(source, quasis, ())
+    counter = Counter(source, quasis, (), memory)
     for j, (counted, reach) in enumerate(zip(counter.atoms, reaches, strict=True)):
         if isinstance(counted.domain, IntervalDomain) and reach.beyond:
             expression = clamped_atom(counted.domain)

@@ -13,11 +13,13 @@ from sqlanon.engines.protocol import (
     Data,
     DatabaseCopy,
     Engine,
+    Estimates,
     Kind,
     Opened,
     Reads,
     Source,
     SqlText,
+    Statistics,
     TableDetails,
     as_given,
     decimal_places,
@@ -60,3 +62,4 @@ from sqlanon.engines.registry import (
     written,
 )
 from sqlanon.engines.statements import LITERALS_LOG, Tracer
+from sqlanon.engines.streamed import fetch_streamed

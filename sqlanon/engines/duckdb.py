@@ -262,12 +262,22 @@ class DuckDBEngine(Transactions):
 
     def append(self, table: exp.Table, rows: pa.Table) -> None:
         """From Arrow, by a name that is there for this one statement."""
+        with self._readable(rows) as read:
+            self.run(exp.insert(read, table.copy()))
+
+    def create(self, table: exp.Table, rows: pa.Table) -> None:
+        """Makes a table of rows of this process."""
+        with self._readable(rows) as read:
+            self.run(exp.Create(this=table.copy(), kind="TABLE", expression=read))
+
+    @contextmanager
+    def _readable(self, rows: pa.Table) -> Iterator[exp.Select]:
         name = f"sqlanon_rows_{secrets.token_hex(8)}"
         read = exp.table_(name, db="main", catalog="temp", quoted=True)
         with self._errors():
             self._connection.register(name, rows)
         try:
-            self.run(exp.insert(exp.select("*").from_(read), table.copy()))
+            yield exp.select("*").from_(read)
         finally:
             with suppress(duckdb.Error):  # it goes with a transaction that has failed
                 self._connection.unregister(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
@@ -21,6 +21,7 @@ from sqlanon.engines.protocol import (
     Opened,
     Source,
     SqlText,
+    Statistics,
     TableDetails,
     Transactions,
     insert_rows,
@@ -38,6 +39,13 @@ T = TypeVar("T")
 
 OLDEST = 14
 """The oldest version that is supported: EXTRACT, hashes of row places and much else differ."""
+
+BATCH_BYTES = 1 << 20
+"""The size of a part of an answer that is read in parts."""
+
+# Measured: the cost model of docs/postgresql.md.
+_COUNT_SECONDS = 0.5
+_COUNT_SECONDS_PER_ROW = 1.2e-6
 
 _SETTINGS = {
     "DateStyle": "ISO, YMD",
@@ -297,6 +305,36 @@ class PostgresEngine(Transactions):
             table = self._call(cursor, lambda: _fetched(cursor, running.sql, parameters))
             running.rows = table.num_rows
         return catalog.with_decimals(table)
+
+    def batches(self, query: str) -> Generator[pa.Table]:
+        """The result in parts of about BATCH_BYTES; the first one only has the columns."""
+        from adbc_driver_postgresql import StatementOptions
+
+        hint = {StatementOptions.BATCH_SIZE_HINT_BYTES.value: str(BATCH_BYTES)}
+        with self._running(query, None) as (cursor, running):
+            cursor.adbc_statement.set_options(**hint)
+            self._call(cursor, lambda: cursor.execute(running.sql))
+            # Not fetch_record_batch(): errors of its reader lack the SQLSTATE.
+            assert cursor._results is not None
+            reader = cursor._results.reader
+            running.rows = 0
+            yield reader.schema.empty_table()
+            while (batch := self._call(cursor, lambda: next(reader, None))) is not None:
+                running.rows += batch.num_rows
+                yield pa.Table.from_batches([batch])
+
+    finished = staticmethod(catalog.with_decimals)
+
+    def statistics(self, relation: exp.Expr) -> Statistics | None:
+        """What ANALYZE has found; None for queries, views and tables without statistics."""
+        if not _is_table(relation):
+            return None
+        found = self.fetch(catalog.statistics(relation)).to_pylist()
+        if not found:
+            return None
+        rows = int(found[0]["n_rows"])
+        distinct = {row["name"]: int(row["n_distinct"]) for row in found}
+        return Statistics(rows, distinct, _COUNT_SECONDS + _COUNT_SECONDS_PER_ROW * rows)
 
     def run(self, statement: SqlText, parameters: Mapping[str, str] | None = None) -> None:
         if self._known:

@@ -235,6 +235,12 @@ def holding(table: exp.Table) -> str:
     return render("engines/postgres/holding.sql", dialect="postgres", relation=name)
 
 
+def statistics(table: exp.Expr) -> str:
+    """Estimates the rows of a table and the different values of each column."""
+    name = table.sql("postgres", identify=True)
+    return render("engines/postgres/statistics.sql", dialect="postgres", relation=name)
+
+
 def row_places(table: exp.Table) -> str:
     """Counts the row versions of a table, and adds up a hash of their places."""
     return render_text(_ROW_PLACES, dialect="postgres", table=table)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -536,6 +536,37 @@ class Engine(Protocol):
 
     def stale_spill_files(self) -> tuple[Path, ...]:
         """What the database wrote for want of memory in processes that have died."""
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """An engine that can also yield an answer in parts; `fetch` alone is enough for the others."""
+
+    def batches(self, query: str) -> Generator[pa.Table]:
+        """The result of one query in parts with the same columns, at least one.
+
+        Types that only the whole answer decides are still missing.
+        """
+
+    def finished(self, table: pa.Table) -> pa.Table:
+        """Gives columns of a whole answer the types that they have in `fetch`."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Estimates for a table: its rows, the different values by column, seconds to count it."""
+
+    rows: int
+    distinct: Mapping[str, int]
+    seconds: float
+
+
+@runtime_checkable
+class Estimates(Protocol):
+    """An engine that knows the size of a table before it is counted."""
+
+    def statistics(self, relation: exp.Expr) -> Statistics | None:
+        """Estimates without reading the table; None where there are none."""
 
 
 class Transactions(Engine, Protocol):

@@ -289,7 +289,8 @@ class Assessment:
         if name in histogram.facets:
             return histogram.facets[name]
         quasis, subject = quasis_of(self._policy, self._source), self._policy.section.subject
-        counted = count(self._source, quasis, subject=subject, facets=[name])
+        memory = self._policy.section.memory
+        counted = count(self._source, quasis, subject=subject, facets=[name], memory=memory)
         if counted.space.columns != histogram.space.columns:
             raise UtilityError(f"{self._source.name} changed while it was counted; try again")
         return counted.facets[name]
