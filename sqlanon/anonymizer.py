@@ -65,6 +65,7 @@ from sqlanon.release import (
 from sqlanon.search import SearchResult, Solution, Walk, Watch, together
 from sqlanon.searching import (
     SearchRun,
+    instead_of,
     refuse_method,
     search_trees,
     start_walk,
@@ -333,6 +334,13 @@ class Anonymizer:
             return self._noted(together(found, self.required_k) if several else found[0])
 
         return begin
+
+    def instead_of(self, result: SearchResult) -> str | None:
+        """A line on what multidimensional recoding would lose at the k of a global search.
+
+        None where it would not lose less, is refused, or may take more than about two seconds.
+        """
+        return instead_of(self._measurer, result)
 
     def _noted(self, result: SearchResult) -> SearchResult:
         """A result with a note on a workspace that could not be used."""

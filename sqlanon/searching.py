@@ -14,7 +14,7 @@ from sqlanon.arguments import refusal, whole_number
 from sqlanon.counting import DEFAULT_PREFERENCE, NO_PREFERENCE, sensitive_hierarchies
 from sqlanon.domain import Batch, Column, Recoding, Scheme, ValueDomain
 from sqlanon.engines import Kind
-from sqlanon.errors import ArgumentError
+from sqlanon.errors import ArgumentError, SqlanonError
 from sqlanon.evaluate import Effort, Evaluator, Search
 from sqlanon.measuring import Measurer
 from sqlanon.metrics import EachForItsK, Ints, Rule, Suppression, further
@@ -49,6 +49,8 @@ OTHER_K = (
     "searched for k = {k}; solutions for another k were met on the way and are scored with the "
     "rows left out for their own k; `--k` (k=[…] in Python) searches for several"
 )
+MOST_CELLS, MOST_CELLS_WITH_MODELS = 200_000, 100_000
+"""A quick tree is searched beside another search for so many values of distinct rows at most."""
 NO_PRIVACY = (
     "the policy requires no privacy, so nothing here is called feasible, and publish will refuse it"
 )
@@ -476,6 +478,48 @@ def _searched_tree(
         evaluations=asdict(Effort(asked=1, distinct=1, queries=queries)),
         seconds=time.perf_counter() - begun,
         stopped=watch.stopped,
+    )
+
+
+def instead_of(measurer: Measurer, result: SearchResult) -> str | None:
+    """What multidimensional recoding would lose at the k of a global search, in a line.
+
+    None where it would not lose less, is refused, or may take more than about two seconds. The
+    number of cells decides that, so the same table has the same line on every machine.
+    """
+    policy, chosen = measurer.policy, result.solution
+    loss = policy.section.search.loss or "nwp"
+    has_more = bool(measurer.models) or measurer.histogram.tally.has_movers
+    cells = measurer.histogram.tally.codes.size
+    if (
+        chosen is None
+        or chosen.scheme.tree is not None
+        or not result.reproducible
+        or policy.section.privacy is None
+        or loss not in ("nwp", "glm")
+        or cells > (MOST_CELLS_WITH_MODELS if has_more else MOST_CELLS)
+    ):
+        return None
+    try:
+        refuse_with_tree(policy)
+        found = _searched_tree(
+            measurer, result.required_k, result.seed, Watch(), TreeSettings("fast")
+        )
+    except SqlanonError:
+        return None
+    tree = found.solution
+    if tree is None:
+        return None
+    names = ("glm_share" if loss == "glm" else "nwp", "necd")
+    (own, own_bias), (lost, bias) = (
+        [each.scores[name] or 0 for name in names] for each in (chosen, tree)
+    )
+    if lost >= own:
+        return None
+    return (
+        f"multidimensional recoding would lose {lost:.1%} instead of {own:.1%} at "
+        f"k = {result.required_k:,}, with NECD {bias:.4f} instead of {own_bias:.4f}: "
+        "search.recoding: multidimensional (docs/multidimensional.md)"
     )
 
 

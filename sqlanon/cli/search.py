@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NoReturn
@@ -177,6 +178,10 @@ def search(
             effort = "thorough" if thorough else None
             result = _searched(anonymizer, name, k, seed, effort, seconds, quiet=quiet)
         said = anonymizer.cautions
+        instead = None
+        if not (interactive or as_json or quiet):
+            with suppress(KeyboardInterrupt):  # what was found is written in any case
+                instead = anonymizer.instead_of(result)
     feasible = any(each.feasible is not False for each in result.solutions)
     if interactive and result.chosen is None and feasible:
         click.echo("No solution was taken; nothing is written.", err=True)
@@ -190,6 +195,8 @@ def search(
         print_json(result.to_dict())
     elif not quiet:
         _show(result, output, f"written to {output}" if written else "not written", said)
+        if instead is not None:
+            console().print(cell(instead, console()))
     if not result.reproducible:
         click.echo(f"{ENDED[result.stopped]}: this is the best so far", err=True)
     if result.chosen is None:

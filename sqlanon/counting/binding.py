@@ -513,6 +513,6 @@ class StoredScheme:
             domain = replace(quasi, values=tuple(listed)).declared_domain(kind)
             assert isinstance(domain, ValueDomain)
             return replace(domain, is_observed=True)
-        if mentions_null(self.document["columns"].get(quasi.name)) and not domain.has_null:
+        if mentions_null(self.document, quasi.name) and not domain.has_null:
             return replace(domain, has_null=True)
         return domain

@@ -112,6 +112,12 @@ def to_document(scheme: Scheme) -> dict[str, Any]:
         document["tree"] = tree_to_document(tree, scheme.columns)
         if boxes := boxes_to_document(tree, scheme.columns):
             document["boxes"] = boxes
+        if nulls := [
+            c.name
+            for c, _, runs in parts
+            if runs is not None and c.domain.has_null and not mentions_null(document, c.name)
+        ]:
+            document["nulls"] = nulls
     if scheme.required_k is not None:
         document["required_k"] = scheme.required_k
     domains = observed_domains(scheme.columns)
@@ -139,8 +145,16 @@ def listed_values(document: Mapping[str, Any], name: str, origin: str) -> list[A
     return listed
 
 
-def mentions_null(entry: Any) -> bool:
-    """Whether an entry of a scheme file says that its column had NULLs."""
+def mentions_null(document: Mapping[str, Any], name: str) -> bool:
+    """Whether a scheme file says that a column had NULLs."""
+    splits, entry = document.get("tree"), document["columns"].get(name)
+    if isinstance(splits, Mapping) and any(
+        isinstance(split, list) and split[:2] == [name, "not null"] for split in splits.values()
+    ):
+        return True
+    nulls = document.get("nulls")
+    if isinstance(nulls, list) and name in nulls:
+        return True
     if not isinstance(entry, Mapping):
         return False
     groups = entry.get("groups")
@@ -210,9 +224,9 @@ def from_document(document: Any, columns: Sequence[Column], origin: str = "schem
         )
     if "tree" not in document:
         return Scheme(tuple(columns), tuple(partitions.values()), required_k=required_k)
-    tree = tree_from_document(document["tree"], columns, origin)
+    tree, moved = tree_from_document(document["tree"], columns, origin)
     if "boxes" in document:
-        tree = with_boxes(tree, document["boxes"], columns, origin)
+        tree = with_boxes(tree, document["boxes"], columns, origin, moved)
     twice = [name for name in tree.cut_names if name in given]
     if twice:
         raise SchemeError(
@@ -480,7 +494,7 @@ def read_document(reference: str | Path) -> dict[str, Any]:
         return upgraded(read_json(path, SchemeError), str(reference))
     parts = {"version": result.get("version", 1), "domains": result.get("domains", {})}
     parts |= {"recoding": result.get("recoding", Recoding.GLOBAL)}
-    named = ("recoding", "columns", "tree", "boxes", "required_k")
+    named = ("recoding", "columns", "tree", "boxes", "nulls", "required_k")
     parts |= {key: solution[key] for key in named if key in solution}
     return upgraded(parts, str(reference))
 
@@ -585,8 +599,18 @@ def _condition(column: Column, start: int, at: int, stop: int) -> list[Any]:
     return ["not in", [json_value(value) for value in domain.left_ends[at:last]]]
 
 
-def tree_from_document(document: Any, columns: Sequence[Column], origin: str) -> CutTree:
-    """The tree that the splits of a document mean for these columns."""
+Moved = dict[int, int | None]
+"""By number in a file that of the node in its place; None where no row can come."""
+
+
+def tree_from_document(
+    document: Any, columns: Sequence[Column], origin: str
+) -> tuple[CutTree, Moved]:
+    """The tree that the splits of a document mean for these columns, and where its nodes went.
+
+    A split "not null" of a column that has no NULL any more parts nothing: what its first side
+    leads to takes its place, and its second side is left out.
+    """
     if not isinstance(document, Mapping):
         raise SchemeError(
             f'{origin}: tree: expected splits by node, such as {{"1": ["age", "<", 40, 2, 3]}}'
@@ -595,9 +619,10 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
     codes = [_codes(column) for column in columns]
     unread = {str(node): split for node, split in document.items()}
     splits: list[Split] = []
-    waiting: list[tuple[int, dict[int, Run]]] = [(ROOT, {})]
+    moved: Moved = {}
+    waiting: list[tuple[int, int, dict[int, Run]]] = [(ROOT, ROOT, {})]
     while waiting:
-        node, runs = waiting.pop()
+        node, place, runs = waiting.pop()
         split = unread.pop(str(node), None)
         if split is None:
             continue
@@ -609,6 +634,14 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
                 f"{where}: {name!r} is no quasi-identifier of the policy; it has {known}"
             )
         j = places[name]
+        if condition == "not null" and not columns[j].domain.has_null:
+            gone = _below(second, unread, origin)
+            twice = {first, *gone} & moved.keys() or {first} & {*gone}
+            if twice:
+                raise SchemeError(f"{origin}: tree: node {min(twice)} is reached in two ways")
+            moved |= {first: place} | dict.fromkeys(gone)
+            waiting.append((first, place, runs))
+            continue
         start, stop = runs.get(j, (0, columns[j].size))
         at = _position(columns[j], codes[j], (start, stop), condition, value, where)
         if not start < at < stop:
@@ -616,16 +649,33 @@ def tree_from_document(document: Any, columns: Sequence[Column], origin: str) ->
                 f"{where}: the split leaves one side without values of {name!r}; the node holds "
                 f"{_spelled(columns[j], start, stop)}"
             )
-        splits.append((node, j, at, first, second))
-        waiting += [(second, {**runs, j: (at, stop)}), (first, {**runs, j: (start, at)})]
+        splits.append((place, j, at, first, second))
+        waiting += [
+            (second, second, {**runs, j: (at, stop)}),
+            (first, first, {**runs, j: (start, at)}),
+        ]
     if unread:
         raise SchemeError(
             f"{origin}: tree: no split leads to node {min(unread)}; the first node is {ROOT}"
         )
     try:
-        return CutTree.of([c.name for c in columns], [c.size for c in columns], splits)
+        tree = CutTree.of([c.name for c in columns], [c.size for c in columns], splits)
     except SchemeError as error:
         raise SchemeError(f"{origin}: {error}") from None
+    if twice := moved.keys() & {number for split in splits for number in split[3:]}:
+        raise SchemeError(f"{origin}: tree: node {min(twice)} is reached in two ways")
+    return tree, moved
+
+
+def _below(node: int, unread: dict[str, Any], origin: str) -> list[int]:
+    """A node and all that its splits lead to; these splits are taken out of `unread`."""
+    found, waiting = list[int](), [node]
+    while waiting:
+        found.append(waiting.pop())
+        split = unread.pop(str(found[-1]), None)
+        if split is not None:
+            waiting += _parts(split, f"{origin}: tree: node {found[-1]}")[3:]
+    return found
 
 
 def boxes_to_document(tree: CutTree, columns: Sequence[Column]) -> dict[str, Any]:
@@ -651,8 +701,10 @@ def _ends(column: Column, start: int, stop: int) -> list[Any]:
     return [json_value(domain.left_ends[start]), after]
 
 
-def with_boxes(tree: CutTree, document: Any, columns: Sequence[Column], origin: str) -> CutTree:
-    """The tree with the boxes of a document."""
+def with_boxes(
+    tree: CutTree, document: Any, columns: Sequence[Column], origin: str, moved: Moved
+) -> CutTree:
+    """The tree with the boxes of a document, in whose place for nodes others may stand."""
     if not isinstance(document, Mapping) or not all(
         isinstance(b, Mapping) for b in document.values()
     ):
@@ -664,10 +716,14 @@ def with_boxes(tree: CutTree, document: Any, columns: Sequence[Column], origin: 
     of_node = {str(node): i for i, node in enumerate(tree.regions.node.tolist())}
     low, high = tree.regions.low.copy(), tree.regions.high.copy()
     rows = []
+    numbers = {str(number): place for number, place in moved.items()}
     for node, box in document.items():
-        if node not in of_node:
+        place = numbers.get(node, node)
+        if place is None:
+            continue
+        if str(place) not in of_node:
             raise SchemeError(f"{origin}: boxes: node {node} is no region of the tree")
-        row = of_node[node]
+        row = of_node[str(place)]
         rows.append(row)
         for name, ends in box.items():
             where = f"{origin}: boxes: node {node}"
@@ -686,6 +742,11 @@ def _run_of(column: Column, codes: Mapping[object, int], ends: Any, where: str) 
     domain = column.domain
     if ends == [None] and domain.has_null:
         return domain.width, domain.size
+    if ends == [None]:
+        raise SchemeError(
+            f"{where}: the box of {column.name!r} is NULL alone, and the column has no NULL any "
+            "more; search again, or take the box out, which releases the region whole"
+        )
     is_pair = not domain.is_sorted or (isinstance(ends, list) and len(ends) == 2)
     if not isinstance(ends, list) or not ends or not is_pair:
         wanted = "[first, after the last]" if domain.is_sorted else "a list of values"
@@ -743,8 +804,6 @@ def _position(
     """The first atom that goes on at the second number."""
     domain, (start, stop) = column.domain, run
     if condition == "not null":
-        if not domain.has_null:
-            raise SchemeError(f"{where}: column {column.name!r} has no NULL")
         return domain.width
     if condition == "<":
         if not domain.is_sorted:

@@ -217,7 +217,7 @@ class Solution:
         """As in result.json: the columns of a scheme file, then the scores."""
         document = to_document(self.released)
         # Elsewhere they are in the result, or those of the data.
-        tree = [] if self.scheme.tree is None else ["tree", "boxes"]
+        tree = [] if self.scheme.tree is None else ["tree", "boxes", "nulls"]
         shown = (
             *tree,
             "columns",

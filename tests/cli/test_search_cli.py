@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from command_line import Run, message, process
 from search_table import SETTINGS, without_time, write_search_folder
 from small_table import changed, without_further, write_folder
@@ -277,3 +278,37 @@ def test_a_search_that_a_clock_ended_says_so_even_when_quiet(run: Run, tmp_path:
         assert said in done.err
     write_search_folder(tmp_path, {"method": "nsga2", "evaluations": 200})
     assert "best so far" not in run("search", "policy.yml", "-q").err
+
+
+def test_the_last_line_names_what_multidimensional_recoding_would_lose(
+    run: Run, tmp_path: Path
+) -> None:
+    """By hand: six people, two of each x = 0 and one of each x = 1.
+
+    One partition per column keeps x or y: it loses 1/2. The tree cuts x, and y where x is 0, so
+    that only the two people with x = 1 lose y: 2/6 * 1/2 = 1/6. All classes have the same size.
+    """
+    (tmp_path / "people.csv").write_text("x,y\n0,0\n0,0\n0,1\n0,1\n1,0\n1,1\n")
+    columns = {name: {"role": "quasi", "values": [0, 1]} for name in "xy"}
+    policy: dict[str, Any] = {
+        "source": {"file": "people.csv"},
+        "one_row_per_person": True,
+        "columns": columns,
+        "privacy": {"k": 2},
+    }
+    (tmp_path / "policy.yml").write_text(yaml.safe_dump(policy))
+    said = (
+        "multidimensional recoding would lose 16.7% instead of 50.0% at k = 2, with NECD 0.0000 "
+        "instead of 0.0000: search.recoding: multidimensional (docs/multidimensional.md)"
+    )
+    done = run("search", "policy.yml")
+    assert " ".join(done.out.split()).endswith(said)
+    assert "multidimensional" not in run("search", "policy.yml", "--json").out
+    assert not run("search", "policy.yml", "--quiet").out
+    for other in (
+        {"publish": {"mode": "view", "to": "v"}},
+        {"search": {"loss": "dcn"}},
+        {"search": {"recoding": "multidimensional"}},
+    ):
+        (tmp_path / "policy.yml").write_text(yaml.safe_dump(policy | other))
+        assert "would lose" not in run("search", "policy.yml").out

@@ -112,7 +112,11 @@ def test_skewed_trees_of_many_levels() -> None:
         ({"tree": {"1": ["age", "<", 25, 2, 1]}}, "1 is no number of a node"),
         ({"tree": {"1": ["age", "<", 25, 2, 2]}}, "node 2 is reached in two ways"),
         ({"tree": {"1": ["age", "<", 99, 2, 3]}}, "99 is not a place to cut 'age'"),
-        ({"tree": {"1": ["age", "not null", None, 2, 3]}}, "column 'age' has no NULL"),
+        ({"tree": {"1": ["age", "not null", None, 2, 2]}}, "node 2 is reached in two ways"),
+        (
+            {"tree": {"1": ["age", "<", 25, 2, 3], "3": ["age", "not null", None, 4, 2]}},
+            "node 2 is reached in two ways",
+        ),
         ({"tree": {"1": ["education", "<", "B", 2, 3]}}, "has no order; list values with in"),
         ({"tree": {"1": ["education", "in", "10th", 2, 3]}}, "in needs a list of values"),
         ({"tree": {"1": ["education", "in", ["12th"], 2, 3]}}, "'12th' is not in the domain"),
@@ -218,6 +222,51 @@ def test_refusals_of_boxes_name_the_node(boxes: Any, words: str) -> None:
         read(boxes=boxes)
     assert str(refused.value).startswith("s.json: ")
     assert words in str(refused.value)
+
+
+def test_without_null_a_split_of_null_parts_nothing() -> None:
+    """By routing: every tuple without NULL has the region that it had, under a number or another.
+
+    Here NULL is parted at node 1, and one of its sides again for NULL of a column without one.
+    """
+    tree = {
+        "1": ["education", "not null", None, 2, 3],
+        "2": ["age", "not null", None, 4, 5],
+        "3": ["age", "<", 27, 6, 7],
+        "4": ["age", "<", 25, 8, 9],
+        "5": ["sex", "in", ["f"], 10, 11],
+        "9": ["education", "in", ["10th", "11th"], 12, 13],
+    }
+    boxes = {"6": {"age": [20, 22]}, "10": {"age": [20, 22]}, "12": {"age": [26, 28]}}
+    columns = [COLUMNS[0], Column(ValueDomain("education", Kind.TEXT, EDUCATION)), COLUMNS[2]]
+    scheme = from_document(document(tree=tree, columns={}, boxes=boxes), columns, "s.json")
+    assert scheme.tree is not None
+    assert to_document(scheme)["tree"] == {
+        "1": ["age", "<", 25, 8, 9],
+        "9": ["education", "in", ["10th", "11th"], 12, 13],
+    }
+    assert to_document(scheme)["boxes"] == {"12": {"age": [26, 28]}}
+    domains = {name: [v for v in values if v is not None] for name, values in DOMAINS.items()}
+    codes = np.array(list(product(*(range(len(v)) for v in domains.values()))))
+    nodes = [
+        node_of(dict(zip(domains, row, strict=True)), tree) for row in product(*domains.values())
+    ]
+    assert scheme.tree.regions.node[scheme.tree.region_of(codes)].tolist() == nodes
+
+
+def test_a_region_that_only_null_told_apart_takes_the_number_above() -> None:
+    tree = {"1": ["age", "<", 25, 2, 3], "3": ["education", "not null", None, 6, 7]}
+    columns = [COLUMNS[0], Column(ValueDomain("education", Kind.TEXT, EDUCATION)), COLUMNS[2]]
+    wanted = document(
+        tree=tree, columns={}, boxes={"6": {"age": [26, None]}, "7": {"age": [25, 26]}}
+    )
+    scheme = from_document(wanted, columns, "s.json")
+    written = to_document(scheme)
+    assert written["tree"] == {"1": ["age", "<", 25, 2, 3]}
+    assert written["boxes"] == {"3": {"age": [26, None]}}
+    alone = document(tree=tree, columns={}, boxes={"2": {"education": [None]}})
+    with pytest.raises(SchemeError, match="node 2: the box of 'education' is NULL alone"):
+        from_document(alone, columns, "s.json")
 
 
 def test_boxes_need_a_tree() -> None:
