@@ -95,6 +95,9 @@ class ColumnRows(ValueRows):
         return of(self._name("measures"), name)
 
     def listed(self, part: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
+        """A list that models of this column read; the first of them writes it."""
+        if part in self._called:
+            return
         tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in rows]
         self._further.append(values_cte(self._name(part), columns, tuples))
 

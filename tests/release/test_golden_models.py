@@ -173,6 +173,14 @@ def test_values_of_rows_that_are_left_out_belong_to_the_source(
     assert connection.execute(text_of("guarded")).fetchall() == []
 
 
+def test_two_bounds_of_a_column_share_its_hierarchy(connection: duckdb.DuckDBPyConnection) -> None:
+    """HIGH is 2/9 away: within the looser bound, beyond the stricter one."""
+    bounds = [Closeness("disease", bound, Distance.HIERARCHICAL) for bound in (0.25, 0.2)]
+    both = with_models(*bounds, hierarchies={"disease": TREE})
+    rows = connection.execute(release_text(both, "duckdb")).fetchall()
+    assert sorted(rows) == sorted(LOW)
+
+
 def test_the_population_alone(connection: duckdb.DuckDBPyConnection) -> None:
     found = connection.execute(statement_text(compile_population(RECIPES["k_map"]), "duckdb"))
     assert [column[0] for column in found.description or ()] == ["age", "person"]

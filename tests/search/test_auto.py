@@ -263,8 +263,8 @@ def test_no_walk_of_the_default_effort_sets_out_from_the_end_of_a_former_round(
     led_back: list[bool] = []
     set_out: list[bool] = []
 
-    def kept(run: Any, problem: Problem, place: RankedScheme) -> RankedScheme:
-        places.append(polished(run, problem, place))
+    def kept(run: Any, problem: Problem, place: RankedScheme, **how: bool) -> RankedScheme:
+        places.append(polished(run, problem, place, **how))
         return places[-1]
 
     def noted(run: Any, problem: Problem, starts: list[RankedScheme], rng: Any) -> RankedScheme:
