@@ -259,12 +259,16 @@ class Workspace:
             return run
 
     def _begin(self, row: Mapping[str, Any]) -> int:
+        taken = None
         while True:
             ((run,),) = self._connection.execute(NEXT_RUN).fetchall()
             try:
                 self._add_run(run, row)
             except duckdb.ConstraintException:
-                continue  # another workspace of this process took the number
+                if run == taken:
+                    raise  # something else is wrong with the row
+                taken = run  # by another workspace of this process
+                continue
             return int(run)
 
     def _add_run(self, run: int, row: Mapping[str, Any]) -> None:

@@ -164,16 +164,23 @@ def test_no_file_is_ever_open_to_others_whatever_the_umask(
     before = os.umask(0)
     monkeypatch.setattr(os, "umask", pytest.fail)
     try:
-        with Workspace(workspace) as kept:
+        with Evaluator(counted(), workspace=workspace) as evaluator:
             for _ in range(2):
-                kept.begin(Basis("histogram", "", "demands"), {})
+                evaluator.begin()
                 log = workspace.with_name(f"{workspace.name}.wal")
                 assert log.stat().st_size > 0
                 assert {f.stat().st_mode & 0o777 for f in workspace.parent.iterdir()} == {0o600}
-                kept._change("CHECKPOINT")  # removes the log
+                evaluator.workspace._change("CHECKPOINT")  # removes the log
     finally:
         monkeypatch.undo()
         os.umask(before)
+
+
+def test_a_run_that_the_tables_refuse_is_an_error(workspace: Path) -> None:
+    """It is tried again only where its number was taken, and this one has no columns."""
+    refused = pytest.raises(duckdb.ConstraintException, match="NOT NULL")
+    with Workspace(workspace) as kept, refused:
+        kept.begin(Basis("histogram", "", "demands"), {})
 
 
 def test_an_older_workspace_is_closed_to_others(workspace: Path) -> None:
