@@ -1,5 +1,5 @@
 -- reads:  the stored rows of a long answer
--- makes:  a table of the different values of one column, numbered from 0
+-- yields: a table of the different values of one column, numbered from 0
 CREATE TABLE {{ made | sql }} AS
 SELECT
   CAST(ROW_NUMBER() OVER () - 1 AS INTEGER) AS number,
