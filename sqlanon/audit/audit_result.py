@@ -179,7 +179,7 @@ class Journalist:
     def described(self, threshold: float) -> Iterator[tuple[str, str, str]]:
         yield "k-map", f"{self.k:,}", "people of the population in the smallest class"
         if self.unmatched:
-            yield "  unmatched", f"{self.unmatched:,}", "classes that nobody of it fits"
+            yield "  unmatched", f"{self.unmatched:,}", "classes without anyone from the population"
         yield "journalist risk", f"{self.highest:.2%}", "highest: 1 / k-map"
         yield "  average", f"{self.average:.2%}", "journalist: over all records"
         yield "  above", f"{self.above:.2%}", f"records with a journalist risk above {threshold:g}"

@@ -791,7 +791,7 @@ def _parts(split: Any, where: str) -> tuple[str, str, Any, int, int]:
         raise SchemeError(f"{where}: expected [column, condition, value, first, second]")
     name, condition, value, first, second = split
     if condition not in CONDITIONS:
-        raise SchemeError(f"{where}: {condition!r} is none of {', '.join(CONDITIONS)}")
+        raise SchemeError(f"{where}: {condition!r} is not one of {', '.join(CONDITIONS)}")
     for number in (first, second):
         if type(number) is not int or number <= ROOT:
             raise SchemeError(f"{where}: {number!r} is no number of a node; they are above {ROOT}")

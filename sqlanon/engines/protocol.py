@@ -566,7 +566,7 @@ class Estimates(Protocol):
     """An engine that knows the size of a table before it is counted."""
 
     def statistics(self, relation: exp.Expr) -> Statistics | None:
-        """Estimates without reading the table; None where there are none."""
+        """Estimates made without reading the table; None where it has no statistics."""
 
 
 class Transactions(Engine, Protocol):

@@ -107,7 +107,7 @@ def test_skewed_trees_of_many_levels() -> None:
     [
         ({"tree": []}, "expected splits by node"),
         ({"tree": {"1": ["age", "<", 25, 2]}}, "node 1: expected [column, condition, value"),
-        ({"tree": {"1": ["age", "under", 25, 2, 3]}}, "'under' is none of <, in, not in, not null"),
+        ({"tree": {"1": ["age", "under", 25, 2, 3]}}, "'under' is not one of <, in, not in"),
         ({"tree": {"1": ["aeg", "<", 25, 2, 3]}}, "'aeg' is no quasi-identifier"),
         ({"tree": {"1": ["age", "<", 25, 2, 1]}}, "1 is no number of a node"),
         ({"tree": {"1": ["age", "<", 25, 2, 2]}}, "node 2 is reached in two ways"),
